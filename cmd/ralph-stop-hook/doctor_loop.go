@@ -266,6 +266,17 @@ func lookSession(in *inspection) {
 	}
 }
 
+// lookPrompt checks whether a session that gets the loop's prompt takes the loop.
+func lookPrompt(in *inspection) {
+	if say.Marked(in.loop) {
+		in.good("%s names the loop", loopdir.PromptFile)
+	} else if loopdir.Exists(filepath.Join(in.loop.Dir, loopdir.PromptFile)) {
+		in.warning("as the first line of "+loopdir.PromptFile+": "+in.loop.Marker(),
+			"%s does not begin with the line that names the loop; only 'ralph-stop-hook start' adds it",
+			loopdir.PromptFile)
+	}
+}
+
 func lookNotices(in *inspection) {
 	if late := in.picture.Loop.Untold(); late > 0 {
 		f := in.warning("ralph-stop-hook status --send-due", "%s of an ending, not sent yet", plain.Count(late, "notice"))

@@ -117,7 +117,7 @@ func (i *initialiser) run() error {
 	if err := i.write(); err != nil {
 		return err
 	}
-	at := &loopdir.Loop{Dir: i.Dir, Project: i.Project}
+	at := &loopdir.Loop{Dir: i.Dir, Name: i.Name, Project: i.Project}
 	if i.Over != "" { // its record outlives its folder
 		fmt.Fprintf(i.Out, "\nAn earlier loop of this name has ended (%s). To continue it, or to start anew:\n  %s\n"+
 			"  %s --force\n", i.Over, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))

@@ -117,12 +117,32 @@ const Marker = "ralph-loop: "
 
 // Marked returns the loop that a prompt names, or nil if it names none.
 func (w Where) Marked(prompt string) (*Loop, error) {
-	line, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(prompt, "\ufeff"), "\r\n"), "\n")
-	folder, ok := strings.CutPrefix(strings.TrimSpace(line), Marker)
-	if !ok || path.Dir(folder) != filepath.ToSlash(Below) {
+	name, _ := CutMarker(prompt)
+	if name == "" {
 		return nil, nil
 	}
-	return w.Named(path.Base(folder))
+	return w.Named(name)
+}
+
+// CutMarker returns the name of the loop that a prompt names, "" for none, and the prompt without the line that does.
+func CutMarker(prompt string) (name, text string) {
+	line, text, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(prompt, "\ufeff"), "\r\n"), "\n")
+	folder, ok := strings.CutPrefix(strings.TrimSpace(line), Marker)
+	if !ok || path.Dir(folder) != filepath.ToSlash(Below) {
+		return "", prompt
+	}
+	return path.Base(folder), text
+}
+
+// Marker returns the first line of a prompt that names the loop.
+func (l *Loop) Marker() string { return Marker + filepath.ToSlash(filepath.Join(Below, l.Name)) }
+
+// Mark returns a prompt that names the loop: a person may have put something before the line that does.
+func (l *Loop) Mark(prompt string) string {
+	if name, _ := CutMarker(prompt); name == l.Name {
+		return prompt
+	}
+	return l.Marker() + "\n\n" + prompt
 }
 
 // Own returns the loop that the session works, or nil if there is none. The loop's folder

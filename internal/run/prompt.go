@@ -1,7 +1,6 @@
 package run
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -27,7 +26,7 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 	var b strings.Builder
 	task := r.Record.Options.Prompt
 	if task == "" && s.Picture.Snapshot.NoList {
-		_, task, _ = strings.Cut(r.loopPrompt(), "\n") // without the line that names the loop
+		_, task = loopdir.CutMarker(r.loopPrompt())
 	}
 	if r.Record.Leg().IsJob() {
 		return r.jobPrompt(s, strings.TrimSpace(task))
@@ -48,11 +47,8 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 
 // loopPrompt returns the loop's own prompt. Its first line names the loop.
 func (r *Run) loopPrompt() string {
-	text, err := loopdir.ReadFile(r.At.Dir, loopdir.PromptFile, agent.MaxPromptFile)
-	if err != nil {
-		return loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name)) + "\n"
-	}
-	return string(text)
+	text, _ := loopdir.ReadFile(r.At.Dir, loopdir.PromptFile, agent.MaxPromptFile) // that line does without the others
+	return r.At.Mark(string(text))
 }
 
 // ownPrompt returns the text that comes before each prompt of the agent.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -373,7 +372,7 @@ func (r *Run) notHere() error {
 // taking returns the event with which the run takes the loop.
 func (r *Run) taking() loop.Event {
 	ev := r.event(decide.EventPrompt)
-	ev.Prompt = loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name))
+	ev.Prompt = r.At.Marker()
 	return ev
 }
 

@@ -1,7 +1,10 @@
 package say
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -22,28 +25,32 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	if env.Program == runner {
 		return loop.InProject(env, at, runner+" "+plain.Arg(at.Name))
 	}
-	prompt, is := promptFile(at)
-	name := plain.Arg(plain.Path(at.Project, prompt))
+	if !Marked(at) {
+		return loop.InProject(env, at, "ralph-stop-hook start "+plain.Arg(at.Name))
+	}
+	name := plain.Arg(plain.Path(at.Project, filepath.Join(at.Dir, loopdir.PromptFile)))
 	words, _ := env.Clients(env.Client)
 	ask := strings.Join(words, " ")
 	line := fmt.Sprintf("%s \"$(cat %s)\"", ask, name)
 	if runtime.GOOS == "windows" {
 		line = fmt.Sprintf("%s (Get-Content -Raw %s)", ask, name)
 	}
-	if !is { // of a loop that was made by hand; its first line is what counts
-		line = ask + " " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
-	}
 	return loop.InProject(env, at, line)
 }
 
-// StartPrompt returns the prompt that begins a session of a loop.
+// Marked reports whether the file of a loop's prompt can begin a session as it is. StartPrompt says why not.
+func Marked(at *loopdir.Loop) bool {
+	text, err := loopdir.ReadAny(filepath.Join(at.Dir, loopdir.PromptFile), maxStart)
+	return err == nil && at.Mark(string(text)) == string(text)
+}
+
+// StartPrompt returns the prompt that begins a session of a loop. One that was made by hand need not have the file.
 func StartPrompt(at *loopdir.Loop) (string, error) {
-	path, is := promptFile(at)
-	if !is { // of a loop that was made by hand; its first line is what counts
-		return loopdir.Marker + plain.Path(at.Project, at.Dir), nil
+	text, err := loopdir.ReadAny(filepath.Join(at.Dir, loopdir.PromptFile), maxStart)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	text, err := loopdir.ReadAny(path, maxStart)
-	return strings.TrimSpace(string(text)), err
+	return strings.TrimSpace(at.Mark(string(text))), err
 }
 
 // maxStart bounds the file of a prompt, in bytes: Linux lets one argument have 128 KiB.
