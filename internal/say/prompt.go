@@ -209,7 +209,7 @@ func (w *prompter) todo() string {
 		return todo + reviewSteps(reopen(w.p, w.list), progress) + "\n" + GiveUp
 	case noList:
 		todo += taskSteps(progress) + "\n"
-	case !w.allClaimed():
+	case w.d.Feature.ID != "":
 		todo += Steps(Claim(w.p, w.d.Feature, w.list), progress) + "\n"
 	}
 	if w.p.Snapshot.Commit {
