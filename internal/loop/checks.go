@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -246,6 +247,9 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 		err = r.contains(c)
 	case !c.Pattern.MatchString(r.message):
 		err = fmt.Errorf("the last message does not match %q", c.Expression())
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) { // without the name of the system's call
+		err = fmt.Errorf("%s: %w", path.Path, path.Err)
 	}
 	return nil, err
 }
