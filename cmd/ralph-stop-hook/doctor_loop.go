@@ -140,7 +140,11 @@ func lookLoop(in *inspection) {
 			"unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	if err := in.picture.Snapshot.ConfigErr; err != nil {
-		in.failure("fix it, then: "+l.Call("trust"), "%v", err)
+		fix := "fix it, then: " + l.Call("trust")
+		if !strings.HasPrefix(err.Error(), filepath.Join(l.At.Dir, loopdir.ConfigFile)) { // nobody trusts another file
+			fix = verb.Quick(in.picture).Then
+		}
+		in.failure(fix, "%v", err)
 	}
 	context := in.picture.Config.Continue == config.ContinueContext
 	if context && in.older(takesContext) {
