@@ -1,9 +1,13 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -32,6 +36,22 @@ For each feature:
 `+afterFeature+`
 
 %s`, folder, list, Steps(claim, folder+"/"+loopdir.ProgressFile), GiveUp)
+}
+
+// RenameList returns the text of RALPH_PROMPT.md with the path of the list that a loop has now, where our own words name
+// the one that it had.
+func RenameList(prompt string, at *loopdir.Loop, was, now config.Config) string {
+	if now.NoList() || now.Source.Given() {
+		return prompt
+	}
+	name := func(c config.Config) string {
+		own := filepath.ToSlash(filepath.Join(loopdir.Below, at.Name, loopdir.ListFile))
+		return loop.NameList(cmp.Or(c.List, own))
+	}
+	for _, words := range []string{"Work through the features in %s, one", " in %s; change nothing else there."} {
+		prompt = strings.Replace(prompt, fmt.Sprintf(words, name(was)), fmt.Sprintf(words, name(now)), 1)
+	}
+	return prompt
 }
 
 // TaskPrompt returns the text of RALPH_PROMPT.md for a loop without a list. task is the person's own

@@ -174,8 +174,8 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-// rewritePrompt has RALPH_PROMPT.md name what is locked now, and say who commits, in the place of our own words about
-// what was. It leaves a person's words as they are. A loop need not have that file.
+// rewritePrompt has RALPH_PROMPT.md name what is locked now and where the list is, and say who commits, in the place of
+// our own words about what was. It leaves a person's words as they are. A loop need not have that file.
 func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error {
 	const maxPrompt = 1 << 20
 	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
@@ -185,15 +185,16 @@ func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error
 	if err != nil {
 		return err
 	}
-	was, now := "", say.Held(t.config, record.Files)
+	was, now, text := "", say.Held(t.config, record.Files), string(prompt)
 	if before != nil {
 		c, err := config.Parse([]byte(before.Text))
 		if err != nil {
 			return err
 		}
 		was = say.Held(c, before.Files)
+		text = say.RenameList(text, t.l.At, c, t.config)
 	}
-	text := say.WhoCommits(say.Reword(string(prompt), was, now), t.config.Commit)
+	text = say.WhoCommits(say.Reword(text, was, now), t.config.Commit)
 	if text == string(prompt) {
 		return nil
 	}
