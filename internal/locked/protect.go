@@ -44,12 +44,13 @@ func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 		t.Except = "" // an agent can add files there, too
 	}
 	see := func(path string, kind fs.FileMode) {
-		if ours(filepath.Join(t.Dir, filepath.FromSlash(path)), loops) {
+		full := filepath.Join(t.Dir, filepath.FromSlash(path))
+		if ours(full, loops) || besideOpen(full, kind) {
 			return
 		}
 		named := c.Protects(path)
 		if can, _ := c.ProtectsBelow(path); can && !kind.IsRegular() {
-			info, err := os.Stat(filepath.Join(t.Dir, filepath.FromSlash(path)))
+			info, err := os.Stat(full)
 			if folder := err == nil && info.IsDir(); folder && c.ProtectNew {
 				named = true
 			} else if folder {
@@ -80,6 +81,19 @@ func ours(path, loops string) bool {
 	}
 	return name[0] == '.' || slices.Contains([]string{loopdir.ListFile, loopdir.ProgressFile, loopdir.PromptFile,
 		loopdir.ConfigFile, "current"}, name)
+}
+
+// besideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
+// file, the link of Emacs that leads nowhere, and the view of a folder in Finder. An agent can make such a file, so these
+// are only names that no wildcard of a shell and no runner of tests finds. Other files of editors, such as NAME~, count.
+func besideOpen(path string, kind fs.FileMode) bool {
+	name := filepath.Base(path)
+	if kind&fs.ModeSymlink != 0 {
+		_, err := os.Stat(path)
+		return strings.HasPrefix(name, ".#") && loopdir.Absent(err)
+	}
+	swap, _ := filepath.Match(".?*.sw[a-p]", name) // the pattern is valid
+	return kind.IsRegular() && (name == ".DS_Store" || swap)
 }
 
 // MadeAnew reports whether tools fill and empty a folder, such as build outputs and dependencies.
