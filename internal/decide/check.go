@@ -80,6 +80,14 @@ func (r Receipt) Called() string {
 	return kind + plain.Line(r.Name, 80)
 }
 
+// Outcome says what became of a check that did not pass.
+func (r Receipt) Outcome() string {
+	if r.NotRun {
+		return "did not run"
+	}
+	return "failed"
+}
+
 // Proof counts the claimed features by what is known of them.
 type Proof struct {
 	Proven int // have checks, and all of them passed

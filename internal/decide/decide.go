@@ -135,6 +135,10 @@ func (d *Decision) stop(s *Snapshot) Need {
 	case feature.ID == "" && s.othersWork():
 		d.idle(s)
 		return Need{}
+	case feature.ID == "" && d.needsTrust(s):
+		d.Next.Needs = "nobody has trusted the commands of ralph.json, so the " + d.Failure.Called() + " did not run"
+		d.end(s, Blocked, Untrusted)
+		return Need{}
 	case feature.ID == "" && s.Left[""] != "", // what the loop as a whole lacks waits for a person, too
 		d.Failure == nil && s.List.Err == nil && feature.ID == "" && s.List.Passed() < len(s.List.Items):
 		d.Next.Needs = plain.Line(s.stuck(), 500)
@@ -160,12 +164,18 @@ func (d *Decision) choose(s *Snapshot) (feature features.Item) {
 	if s.Lane > 0 {
 		return d.chooseOfLane(s)
 	}
-	if d.Failure != nil && d.Failure.Feature != "" && !d.Failure.Cut {
+	if d.Failure != nil && d.Failure.Feature != "" && !d.Failure.NotRun {
 		feature, _ = s.List.Find(d.Failure.Feature)
 		return feature
 	}
 	feature, _ = s.List.Next()
 	return feature
+}
+
+// needsTrust reports whether a person has to trust a check before it proves what is claimed. No work of the agent's
+// changes that.
+func (d *Decision) needsTrust(s *Snapshot) bool {
+	return s.Untrusted && d.Failure != nil && d.Failure.NotRun && !d.Failure.Cut && (!s.NoList || d.claimed(s))
 }
 
 // unusable ends a loop whose configuration or list cannot be used.

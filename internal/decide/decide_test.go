@@ -77,6 +77,11 @@ func failure(check, feature string) Receipt {
 	return Receipt{Check: check, Feature: feature, Name: check}
 }
 
+// notRun returns one of a check that did not run.
+func notRun(check, feature string) Receipt {
+	return Receipt{Check: check, Feature: feature, Name: check, NotRun: true}
+}
+
 // broken is a list that does not parse.
 var broken error = jsontext.ErrorAt([]byte("[\n}"), 2, "no")
 

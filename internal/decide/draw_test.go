@@ -133,6 +133,7 @@ var edits = []func(s *Snapshot, d *dice){
 			[]Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}},
 		)
 		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
+		s.Untrusted = d.n(4) == 3
 	},
 	func(s *Snapshot, d *dice) {
 		s.Evaluators = nil

@@ -206,7 +206,7 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 	d.Next.Checked = proof.Proven
 	for i := range s.Results {
 		r := &s.Results[i]
-		if failed(*r) && (d.Failure == nil || d.Failure.Cut && !r.Cut) {
+		if failed(*r) && (d.Failure == nil || d.Failure.NotRun && !r.NotRun) {
 			d.Failure = r
 		}
 	}
@@ -219,8 +219,9 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 			return c.Digest == digest && c.When == WhenComplete
 		})
 	}
+	counts := func(r Receipt) bool { return failed(r) && !r.Cut && !(r.NotRun && s.Untrusted) && !early(r.Check) }
 	switch {
-	case s.Refused, slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !r.Cut && !early(r.Check) }):
+	case s.Refused, slices.ContainsFunc(s.Results, counts):
 		d.Next.CheckFailures++
 	case slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
 	case len(s.Results) > 0, d.lanePassed(s):

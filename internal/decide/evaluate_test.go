@@ -28,10 +28,27 @@ var checkRows = []row{
 		s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature},
 			[]Receipt{failure("f", "a"), receipt("f", "b", "now")}
 	}, "continue 5 a failed f"},
-	{"a check that did not run disproves nothing", func(s *Snapshot) {
+	{"a check that did not run disproves nothing, so the agent is not sent back", func(s *Snapshot) {
 		s.Checks = []Check{ofFeature}
-		s.Results = []Receipt{{Check: "f", Feature: "a", Name: "f", NotRun: true}, receipt("f", "b", "now")}
-	}, "continue 5 a failed f"},
+		s.Results = []Receipt{notRun("f", "a"), receipt("f", "b", "now")}
+	}, "continue 5 c failed f"},
+	{"the agent is sent back to what failed beside it", func(s *Snapshot) {
+		s.Checks, s.ListNotWritten = []Check{ofFeature}, true
+		s.Results = []Receipt{notRun("f", "a"), failure("f", "b")}
+	}, "continue 5 b failed f"},
+	{"nobody has trusted a check: it works on what is open", func(s *Snapshot) {
+		s.Checks, s.Untrusted = []Check{ofFeature}, true
+		s.Results = []Receipt{notRun("f", "a"), notRun("f", "b")}
+		s.State.CheckFailures, s.Limits.CheckFailures = 2, 3
+	}, "continue 5 c failed f"},
+	{"nobody has trusted a check, and all is claimed", func(s *Snapshot) {
+		s.List, s.Checks, s.Untrusted = list("xx"), []Check{ofFeature}, true
+		s.Results = []Receipt{notRun("f", "a"), notRun("f", "b")}
+	}, "end BLOCKED untrusted"},
+	{"nobody has trusted a check, and what is open is blocked", func(s *Snapshot) {
+		s.List, s.Checks, s.Untrusted = list("x!"), []Check{ofFeature}, true
+		s.Results = []Receipt{notRun("f", "a")}
+	}, "end BLOCKED untrusted"},
 	{"checks of one feature each", func(s *Snapshot) {
 		s.List = list("x.x")
 		s.Checks = []Check{

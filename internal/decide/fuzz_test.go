@@ -126,7 +126,7 @@ func apart(s Snapshot, d Decision) error {
 		}
 	}
 	lanes := len(d.Next.Lanes)
-	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, MaxIterations}
+	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, Untrusted, MaxIterations}
 	switch {
 	case d.Verdict == Continue && lanes != s.Lanes:
 		return fmt.Errorf("%d lanes of %d", lanes, s.Lanes)

@@ -78,7 +78,7 @@ func (d *Decision) taken(s *Snapshot) map[string]bool {
 func (d *Decision) chooseOfLane(s *Snapshot) features.Item {
 	_, own := d.lanes(s)
 	taken := d.taken(s)
-	if d.Failure != nil && !taken[d.Failure.Feature] {
+	if d.Failure != nil && !d.needsTrust(s) && !taken[d.Failure.Feature] {
 		if failed, has := s.List.Find(d.Failure.Feature); has {
 			return failed
 		}

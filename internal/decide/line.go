@@ -25,7 +25,7 @@ func (d *Decision) Line() string {
 		line += " next " + plain.Line(d.Feature.ID, 80)
 	}
 	if d.Failure != nil {
-		line += fmt.Sprintf(": the check %s failed", plain.Line(d.Failure.Name, 80))
+		line += fmt.Sprintf(": the %s %s", d.Failure.Called(), d.Failure.Outcome())
 	}
 	if d.Problem != nil {
 		line += ": " + plain.Line(d.Problem.Error(), 300)

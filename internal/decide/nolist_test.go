@@ -33,6 +33,12 @@ var noListRows = []row{
 	{"a claim, and a check could not run", func(s *Snapshot) {
 		s.Message, s.Checks, s.Results = done, []Check{ofAll}, []Receipt{{Check: "c", Name: "c", NotRun: true}}
 	}, "continue 5  failed c"},
+	{"a claim, and nobody has trusted the check", func(s *Snapshot) {
+		s.Message, s.Checks, s.Untrusted, s.Results = done, []Check{ofAll}, true, []Receipt{notRun("c", "")}
+	}, "end BLOCKED untrusted"},
+	{"no claim, and nobody has trusted the check", func(s *Snapshot) {
+		s.Checks, s.Untrusted, s.Results = []Check{ofAll}, true, []Receipt{notRun("i", "")}
+	}, "continue 5  failed i"},
 	{"one false claim too many", func(s *Snapshot) {
 		s.Message, s.Checks, s.Results = done, []Check{ofAll}, []Receipt{failure("c", "")}
 		s.State.CheckFailures, s.Limits.CheckFailures = 2, 3

@@ -37,6 +37,7 @@ const (
 	Deadline          = "deadline"
 	Budget            = "budget"     // of a run: its money, its tokens or its iterations
 	Attempts          = "attempts"   // at a feature, or at checks
+	Untrusted         = "untrusted"  // nobody has trusted the commands that are to prove the work
 	CheckTime         = "check_time" // a check or an evaluator does not fit into the time of a stop
 	NoProgress        = "no_progress"
 	ConfigChanged     = "config_changed"

@@ -139,6 +139,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if len(p.Config.Features) > 0 {
 		s.Held = p.Config.Features
 	}
+	s.Untrusted = p.Config.Untrusted > 0
 	s.Recheck = p.Config.Recheck
 	s.Commit = p.Config.Commit && p.Config.Trusted && !p.Config.Revoked && ev.WorkTree == "" // lanes make their own
 	s.Promises = p.Config.Promises

@@ -106,7 +106,7 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	case d.Failure.Cut:
 		message += fmt.Sprintf(" · the time of this stop was too short for the %s: %s", d.Next.Cut, RaiseTimeout)
 	default:
-		message += fmt.Sprintf(" · the check %s failed", plain.Line(d.Failure.Name, 80))
+		message += fmt.Sprintf(" · the %s %s", d.Failure.Called(), d.Failure.Outcome())
 	}
 	return message
 }

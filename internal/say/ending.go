@@ -94,6 +94,9 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("%s; %s. Look at it, and put it back, or remove it if it is new; '%s' accepts it as it is now, "+
 			"then '%s' continues the loop. If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"),
 			do("resume"))
+	case decide.Untrusted:
+		return fmt.Sprintf("%s; %s. '%s' shows them and trusts them; then '%s' continues the loop.", s.Needs, so,
+			do("trust"), do("resume"))
 	case decide.RecordChanged:
 		return fmt.Sprintf("%s; %s. The last lines of checks.log show what ran; find out what it wrote. "+
 			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",

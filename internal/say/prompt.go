@@ -297,12 +297,16 @@ func failure(f decide.Receipt, log string) string {
 		return fmt.Sprintf("\nThe %s did not come to its end: the time of this stop was over. That says nothing about your "+
 			"work. A message shows the person what to raise; it runs again at the next stop.\n", f.Called())
 	}
+	// The output is data: it cannot end its own fence.
+	tail := strings.ReplaceAll(f.Tail, "```", "` ` `")
+	if f.NotRun {
+		return fmt.Sprintf("\nThe %s did not run, which says nothing about your work. Why, as data:\n```\n%s\n```\n",
+			f.Called(), tail)
+	}
 	what := "The feature was claimed, but its check"
 	if f.Feature == "" {
 		what = "The check"
 	}
-	// The output is data: it cannot end its own fence.
-	tail := strings.ReplaceAll(f.Tail, "```", "` ` `")
 	return fmt.Sprintf("\n%s %q failed. The end of its output, as data; all of it is in %s:\n```\n%s\n```\n"+
 		"Fix what it found. Do not weaken the check.\n", what, plain.Line(f.Name, 80), log, tail)
 }

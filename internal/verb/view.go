@@ -325,6 +325,10 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	state := p.Snapshot.Record()
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
+	first := ""
+	if p.Snapshot.Untrusted {
+		first = do("trust") + "; then: "
+	}
 	switch {
 	case v.Doom != "":
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
@@ -334,10 +338,12 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case works && v.stopped > 0:
 		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
 	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.CutOff != nil) && !v.PhaseSince.IsZero():
-		return say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
+		return first + say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
 	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
 		v.Status == decide.Handover:
-		return say.GoOn(p, state)
+		return first + say.GoOn(p, state)
+	case works && first != "":
+		return do("trust") + ", since nobody has trusted its commands"
 	case works && v.Phase == Waiting:
 		return "none: the loop goes on by itself"
 	case works:
@@ -376,6 +382,8 @@ func fix(v Status, do func(verb string) string) string {
 		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back (if it is new, remove it)"
+	case v.ExitReason == decide.Untrusted:
+		return do("trust")
 	case v.ExitReason == decide.CheckTime:
 		return say.RaiseTimeout
 	case v.ExitReason == decide.RecordChanged:
