@@ -202,9 +202,8 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	if err := p.Snapshot.ConfigErr; err != nil { // the loop would fail after a session that is paid for
 		return nil, cli.Usagef("%w", err)
 	}
-	p.Snapshot.Changed = p.Changed()
-	if changed := say.Changed(p); changed != "" {
-		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, changed)
+	for _, warning := range say.Warnings(p) {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)
 	}
 	return find(agents, p)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,8 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	begins := state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == ""
 	switch why, fix := say.Unanswered(env, l.At); {
 	case !begins, state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive:
-		return nil, fmt.Errorf("the loop %s cannot be started (%s); next step: %s", status.Name, status.Status, status.Then)
+		return nil, fmt.Errorf("the loop %s cannot be started (%s); next step: %s", status.Name,
+			cmp.Or(status.Doom, string(status.Status)), status.Then)
 	case why != "":
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
@@ -113,6 +115,9 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 		if _, err := p.Hooks(context.Background()); err != nil {
 			return nil, err
 		}
+	}
+	for _, warning := range say.Warnings(p) {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)
 	}
 	prompt, err := say.StartPrompt(l.At)
 	if err != nil {

@@ -63,7 +63,7 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 		}
 	}
 	next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
-		d := decide.Attach(p.Snapshot, session)
+		d := p.Attach(session)
 		if err := say.Refused(p, d); err != nil {
 			return err
 		}

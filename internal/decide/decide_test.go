@@ -32,7 +32,7 @@ func base() Snapshot {
 		Heard: Heard{Event: EventStop, Session: "s"},
 		Folder: Folder{Header: header, State: State{
 			Schema:    SchemaVersion,
-			Ending:    Ending{Status: InProgress},
+			Ending:    Ending{Status: InProgress, StartedAt: now.Add(-time.Hour)},
 			Counted:   Counted{Iteration: 4, Passed: 2, ListDigest: list("x..").Digest(), Unchanged: 1},
 			Owner:     Owner{Session: "s"},
 			Work:      Work{Feature: "b", Attempts: 1},

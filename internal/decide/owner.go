@@ -99,6 +99,9 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.StopNow = false
 	d.Next.Judged = false
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
+	if d.Next.StartedAt.IsZero() { // no agent has worked on the loop, so a person has changed what is locked
+		d.Next.Warned = len(s.Lost)+len(s.Changed) > 0
+	}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
 		d.Next.StartedAt = s.Now // the loop may be days older
 	}

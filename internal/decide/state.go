@@ -264,7 +264,8 @@ type Checking struct {
 	Proven int `json:"proven,omitzero"`
 	// claimed features with manual points, which only a person can check
 	Manual int `json:"manual,omitzero"`
-	// the agent was told to put features back
+	// the agent was asked to put back what is locked, or a person has changed that before the loop began: nobody is
+	// asked (again)
 	Warned bool `json:"warned,omitzero"`
 	// the check or evaluator for which the time of the last stop was too short; empty: none
 	Cut string `json:"cut,omitzero"`

@@ -71,6 +71,12 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	return next, nil
 }
 
+// Attach decides as if that session sent the loop's prompt.
+func (p *Picture) Attach(session string) decide.Decision {
+	p.Snapshot.Changed = p.Changed()
+	return decide.Attach(p.Snapshot, session)
+}
+
 // Revive puts a loop back to work for a person, after edit changed its limits.
 func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *decide.State) error) (
 	decide.State, error) {

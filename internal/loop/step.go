@@ -176,7 +176,7 @@ func (s *stepper) read() (err error) {
 			return s.read()
 		}
 	}
-	if stops {
+	if stops || begins && s.picture.Snapshot.State.StartedAt.IsZero() {
 		c := &s.picture.Config
 		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !(s.ev.Lane > 0 && s.ev.Busy > 0) {
 			there, err := s.there()

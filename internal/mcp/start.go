@@ -114,7 +114,7 @@ func (k *desk) take() error {
 		}
 	}
 	next, err := k.Change("iteration_start", func(p *loop.Picture, next *decide.State) error {
-		a := decide.Attach(p.Snapshot, session)
+		a := p.Attach(session)
 		if err := say.Refused(p, a); err != nil {
 			return err
 		}

@@ -172,10 +172,24 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 	switch {
 	case d.Next.ExitReason == decide.AllBlocked:
 		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
+	case d.Next.ExitReason == decide.ListChanged:
+		what = Gone(p)
 	case d.Next.ExitReason == decide.ConfigChanged:
 		what += fmt.Sprintf("; put that back, or look at it and accept it: %s", do("trust"))
 	}
 	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what), d
+}
+
+// Warnings says what a person should know who is about to put a loop to work: what of ralph.json is not in force, and
+// what keeps the loop from its end.
+func Warnings(p *loop.Picture) []string {
+	doom, _ := Doom(p)
+	warnings := ConfigNotes(p)
+	first := cmp.Or(doom, Changed(p))
+	if first != "" {
+		warnings = append(warnings, first)
+	}
+	return warnings
 }
 
 // Proof says how the claims stand. Nothing is called proven that no check has proven.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -44,6 +45,13 @@ func Changed(p *loop.Picture) string {
 	}
 	return fmt.Sprintf("%s; the next stop asks the agent to put that back; to accept it: %s", decide.Differs(changed),
 		p.Loop.Call("trust"))
+}
+
+// Gone tells a person which parts of the list were deleted or reworded.
+func Gone(p *loop.Picture) string {
+	trust := p.Loop.Call("trust")
+	return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: %s; to put "+
+		"them back: %s --restore; to accept the list: %s", plain.Line(strings.Join(p.Snapshot.Lost, ", "), 300), trust, trust)
 }
 
 // untrusted names the features that came into the list after a person trusted the checks. Nobody knows whether a person

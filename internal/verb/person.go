@@ -1,7 +1,6 @@
 package verb
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -182,11 +181,10 @@ func (v Verbs) revive(
 	if err != nil {
 		return err
 	}
-	doom, _ := say.Doom(picture)
-	warnings := say.ConfigNotes(picture)
+	warnings := say.Warnings(picture)
 	lost, _ := say.Lost(picture, next)
-	if first := cmp.Or(doom, say.Changed(picture), lost); first != "" {
-		warnings = append(warnings, first)
+	if lost != "" {
+		warnings = append(warnings, lost)
 	}
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)

@@ -247,9 +247,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 			v.broken = plain.Line(strings.ReplaceAll(short, l.At.Project+string(filepath.Separator), ""), 300)
 		}
 	}
-	if len(s.Lost) > 0 {
-		add("parts of the list are gone, or ask for something else than when they were trusted: %s; to put them back: "+
-			"%s --restore", plain.Line(strings.Join(s.Lost, ", "), 300), do("trust"))
+	if len(s.Lost) > 0 && v.Doom == "" {
+		add("%s", say.Gone(p))
 	}
 	if dropped := say.Dropped(s.List.List); dropped != "" {
 		add("%s", dropped)
