@@ -165,6 +165,8 @@ func lookList(in *inspection) {
 		in.good("no list; %s", say.NoListProof(decide.InProgress, "", len(s.Checks)))
 	case !in.picture.Config.Source.Given() && !s.List.Missing:
 		in.lookListFile()
+	case say.CanRestore(in.picture):
+		in.failure(in.picture.Loop.Call("trust")+" --restore", "%v", s.List.Err)
 	case s.List.Err != nil:
 		in.failure("put it back, or fix what prints it", "%v", s.List.Err)
 	default:

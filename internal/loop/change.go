@@ -102,6 +102,11 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 		if err := p.usedUp(next); err != nil {
 			return err
 		}
+		hourly := s.Limits.IterationsPerHour
+		if verb == "resume" && next.Status == decide.Handover && hourly > 0 && len(next.LastHour(s.Now)) >= hourly {
+			return fmt.Errorf("it has used its %s for this hour; its prompt continues it after %s",
+				plain.Count(hourly, "iteration"), next.RetryAt.Local().Format("2006-01-02 15:04"))
+		}
 		if err := l.Store.ClearCancel(); err != nil {
 			return err
 		}

@@ -54,6 +54,11 @@ func Gone(p *loop.Picture) string {
 		"them back: %s --restore; to accept the list: %s", plain.Line(strings.Join(p.Snapshot.Lost, ", "), 300), trust, trust)
 }
 
+// CanRestore reports whether the list is gone, and was trusted, so that `trust --restore` puts it back.
+func CanRestore(p *loop.Picture) bool {
+	return p.Snapshot.List.Missing && len(p.Config.Features) > 0
+}
+
 // untrusted names the features that came into the list after a person trusted the checks. Nobody knows whether a person
 // or an agent has added them, so no check runs for them.
 func untrusted(p *loop.Picture) string {

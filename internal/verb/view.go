@@ -184,7 +184,7 @@ func command(then string, env loop.Env, client string) string {
 	}
 	for _, more := range []string{
 		"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or ",
-		" with a higher limit",
+		" with a higher limit", ", after ",
 	} {
 		then, _, _ = strings.Cut(then, more)
 	}
@@ -330,24 +330,30 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	}
 	switch {
 	case v.Doom != "":
+		v.Doom = ""
+		goOn := say.GoOn(p, state)
+		if now, _ := phase(&v, p, state); now == Working { // its stop is still to come
+			goOn = "the loop continues by itself"
+		}
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
-		return fix(v, do) + "; then: " + say.GoOn(p, state)
+		return fix(v, p, do) + "; then: " + goOn
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
 	case works && v.stopped > 0:
 		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
 	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.CutOff != nil) && !v.PhaseSince.IsZero():
 		return first + say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
-	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
-		v.Status == decide.Handover:
+	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun):
 		return first + say.GoOn(p, state)
+	case v.Status == decide.Interrupted, v.Status == decide.Handover:
+		return first + prompted(p, state)
 	case works && first != "":
 		return do("trust") + ", since nobody has trusted its commands"
 	case works && v.Phase == Waiting:
 		return "none: the loop goes on by itself"
 	case works:
 		return "none: the loop continues by itself ('" + do("pause") + "' stops it after this turn)"
-	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
+	case v.ExitReason == decide.AllFeaturesPass && v.Features.Passed < v.Features.Total:
 		return do("resume") + ", since features are open again"
 	case v.Status == decide.Complete && v.Features.Proven < p.Snapshot.Provable():
 		return do("resume") + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
@@ -361,7 +367,21 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.ExitReason == decide.Deadline:
 		return typed(p, p.MoreTime(state))
 	}
-	return fix(v, do) + "; then: " + do("resume")
+	return fix(v, p, do) + "; then: " + do("resume")
+}
+
+// prompted returns what a person should do so that a prompt takes up a loop that has stopped.
+func prompted(p *loop.Picture, state decide.State) string {
+	goOn := say.GoOn(p, state)
+	switch decide.Attach(p.Snapshot, "preview").Refusal {
+	case decide.Deadline:
+		return typed(p, p.MoreTime(state))
+	case decide.MaxIterations:
+		return typed(p, p.MoreIterations(state))
+	case decide.IterationsPerHour:
+		return goOn + ", after " + say.Clock(state.RetryAt)
+	}
+	return goOn
 }
 
 // typed returns a sentence that may be a command of ours, which is typed in the loop's project.
@@ -373,8 +393,10 @@ func typed(p *loop.Picture, text string) string {
 }
 
 // fix returns what a person should do before `resume`.
-func fix(v Status, do func(verb string) string) string {
+func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 	switch {
+	case v.ExitReason == decide.Unusable && say.CanRestore(p):
+		return do("trust") + " --restore"
 	case v.Status == decide.ReachedLimit:
 		return do("log") + " shows what was tried"
 	case v.Status == decide.Stagnated:
