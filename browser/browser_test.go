@@ -332,7 +332,7 @@ func TestPort(t *testing.T) {
 		return s
 	}
 	first, second := other("control=1"), other("second=1")
-	_, address := w.start("ralph-runner", "serve", "--control", "--port", "18423")
+	_, address := w.start("ralph-runner", "serve", "--port", "18423")
 	token := strings.Split(address, "/")[3]
 	p.do(chromedp.Navigate(address))
 	p.sees("Following the loops.")
@@ -361,9 +361,9 @@ func TestPort(t *testing.T) {
 	p.sees("checkout")
 	p.do(chromedp.Navigate(address))
 	p.sees("Following the loops.")
-	w.end("--control")
+	w.end("18423")
 	p.sees("No contact with the server")
-	w.start("ralph-runner", "serve", "--control", "--port", "18423")
+	w.start("ralph-runner", "serve", "--port", "18423")
 	p.sees("Following the loops.")
 }
 

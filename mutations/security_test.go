@@ -462,6 +462,13 @@ var security = []row{
 		`		case r.Host == "":`,
 	},
 	{
+		"An agent that asks `serve --control` | gives its token to the terminal alone",
+		runner("serve-control"),
+		"cmd/ralph-runner/serve.go",
+		"	if s.control {\n		return rand.Text(), nil",
+		"	if s.control && s.newToken {\n		return rand.Text(), nil",
+	},
+	{
 		"An agent that asks too much of the MCP server | runs no command, raises no limit",
 		runner("mcp-refused"),
 		"internal/mcp/server.go",

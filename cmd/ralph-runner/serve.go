@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"html"
@@ -42,11 +43,19 @@ func (v verbs) serve() *cli.Command {
 
 const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
 have not begun yet. Only this machine reaches the page, and only with the printed address,
-which has a token.`
+which has a token. With --control each start has another one, which no file has: whoever has
+it may change loops, and agents read files.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {
 		return cli.Usagef("--port must be from 0 to 65535")
+	}
+	switch {
+	case s.control && s.newToken:
+		return cli.Usagef("--control and --new-token do not go together: with --control each start has a new token")
+	case s.control && s.open:
+		return cli.Usagef("--control and --open do not go together: the browser would get the address by a file, " +
+			"which an agent can read; open the printed address yourself")
 	}
 	for i, name := range folders {
 		dir, err := folder(name)
@@ -68,7 +77,7 @@ func (s *server) run(w io.Writer, folders []string) error {
 		return fmt.Errorf("%w; say another --port", err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
-	token, err := page.Token(s.Env.StateDir, s.newToken)
+	token, err := s.token()
 	if err != nil {
 		return err
 	}
@@ -90,6 +99,15 @@ func (s *server) run(w io.Writer, folders []string) error {
 		defer done()
 	}
 	return listen(ctx, listener, handler)
+}
+
+// token returns what whoever asks must know. An agent can read every file of this user, and is no person: so a token
+// that lets somebody change loops is in none.
+func (s *server) token() (string, error) {
+	if s.control {
+		return rand.Text(), nil
+	}
+	return page.Token(s.Env.StateDir, s.newToken)
 }
 
 // listen serves until ctx ends.

@@ -30,7 +30,7 @@ type Server struct {
 	Env     loop.Env
 	Watcher *watch.Watcher
 	Token   string // whoever has it may look
-	Control bool   // whoever may look may do what the verbs do, too
+	Control bool   // whoever may look may do what the verbs do, too; then no file has the token
 
 	port  string
 	pages *template.Template
