@@ -95,7 +95,7 @@ func mcpClients() string {
 func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) error {
 	f, err := client.PlanChange(path, maxClientFile, func(text []byte) ([]byte, error) {
 		if !add {
-			return c.Remove(client.Server{Name: serverName}, text)
+			return c.Remove(client.Server{Name: serverName, Command: program}, text)
 		}
 		server, err := e.server(c.Client)
 		if err != nil {

@@ -23,7 +23,7 @@ type Server struct {
 }
 
 // ErrHas means that the configuration has another entry of that name.
-var ErrHas = errors.New("it has another entry of that name; remove that one first")
+var ErrHas = errors.New("it has another entry of that name, which stays until you remove it")
 
 // Servers is where a client keeps the servers that it starts. Measured with Claude Code 2.1.329, Codex 0.169.0, Gemini
 // CLI 0.61.0, and the newest Copilot CLI, opencode and Qwen Code of 2026-11; Cursor and VS Code as they document it.
@@ -130,7 +130,7 @@ func (c Servers) Add(s Server, text []byte) ([]byte, error) {
 	})
 }
 
-// Remove removes the entry of a server. The result is nil if Add made the file.
+// Remove removes the entry of a server, which runs its program from any folder. The result is nil if Add made the file.
 func (c Servers) Remove(s Server, text []byte) ([]byte, error) {
 	if c.Key == "" {
 		return s.removeTOML(text)
@@ -142,6 +142,13 @@ func (c Servers) Remove(s Server, text []byte) ([]byte, error) {
 		levels, have, err := follow(text, c.Key, s.Name)
 		if err != nil || !have.Exists() {
 			return nil, err
+		}
+		command := have.Get("command")
+		if command.IsArray() {
+			command = command.Get("0")
+		}
+		if !runs(command.String(), s.Command) {
+			return nil, ErrHas
 		}
 		return levels, nil
 	})

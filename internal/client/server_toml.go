@@ -73,12 +73,32 @@ func (s Server) table(text string) (begin, end int) {
 	return begin, at
 }
 
+// command returns the program of a table.
+func command(table string) string {
+	for line := range strings.Lines(table) {
+		key, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(key) != "command" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if value == "" {
+			return ""
+		}
+		quoted, _, _ := strings.Cut(value[1:], value[:1])
+		return quoted
+	}
+	return ""
+}
+
 // removeTOML removes the entry of that name, with what belongs to it. The result is nil if nothing is left.
 func (s Server) removeTOML(data []byte) ([]byte, error) {
 	text := string(data)
 	begin, end := s.table(text)
 	if begin < 0 {
 		return data, nil
+	}
+	if !runs(command(text[begin:end]), s.Command) {
+		return nil, ErrHas
 	}
 	head, tail := text[:begin], text[end:]
 	newline := "\n"

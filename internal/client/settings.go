@@ -168,9 +168,9 @@ func oursIn(list gjson.Result, event string) (paths []string) {
 
 // ours tells whether a hook entry runs this program, with a shell or without.
 func ours(hook gjson.Result) bool {
-	command := strings.ReplaceAll(hook.Get("command").String(), `\`, "/")
+	command := hook.Get("command").String()
 	if hook.Get("args").Exists() {
-		return strings.TrimSuffix(path.Base(command), ".exe") == program
+		return runs(command, program)
 	}
 	if strings.HasPrefix(command, quiet) {
 		return true // also with a misspelt word behind it
@@ -179,10 +179,14 @@ func ours(hook gjson.Result) bool {
 	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
-		if strings.TrimSuffix(path.Base(word), ".exe") == program &&
-			(i == 0 || i+1 < len(words) && words[i+1] == "hook") {
+		if runs(word, program) && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
 			return true
 		}
 	}
 	return false
+}
+
+// runs reports whether a command is a program of that name, in any folder.
+func runs(command, name string) bool {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(command, `\`, "/")), ".exe") == name
 }
