@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +28,18 @@ const (
 )
 
 // phase returns the phase of a loop, of which everything else is known, and since when it lasts, if that is known.
-func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since time.Time) {
+func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase, since time.Time) {
 	switch state.Status {
 	case decide.InProgress:
-	case decide.Complete, decide.ReachedLimit, decide.Stagnated, decide.Failed, decide.Cancelled:
+	case decide.Paused, decide.Cancelled:
+		switch {
+		case run.inSession(state):
+			return Working, state.Seen
+		case state.Status == decide.Cancelled:
+			return Ended, state.EndedAt
+		}
+		return NeedsYou, state.EndedAt
+	case decide.Complete, decide.ReachedLimit, decide.Stagnated, decide.Failed:
 		return Ended, state.EndedAt
 	default:
 		return NeedsYou, state.EndedAt
@@ -100,8 +109,7 @@ func waits(p *loop.Picture, state decide.State, run *ran) *Waits {
 		return &Waits{
 			For: state.WaitingFor, Since: state.WaitingSince, Until: state.WaitingSince.Add(p.Snapshot.Limits.MaxWait),
 		}
-	case state.Run() == "" || run == nil || run.Waiting == nil || !run.EndedAt.IsZero() ||
-		!proc.Alive(run.PID, run.Start):
+	case !run.works(state) || run.Waiting == nil:
 		return nil
 	}
 	return &Waits{For: plain.Line(run.Waiting.Why, 200), Until: run.Waiting.Until}
@@ -116,9 +124,8 @@ type ran struct {
 	Options struct {
 		Agent string `json:"agent"`
 	} `json:"options"`
-	Current struct {
-		Feature string `json:"feature"`
-	} `json:"current"`
+	Current current   `json:"current"`
+	Lanes   []ranLane `json:"lanes"`
 	Waiting *struct {
 		Until time.Time `json:"until"`
 		Why   string    `json:"why"`
@@ -129,6 +136,31 @@ type ran struct {
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
 	} `json:"merges"`
+}
+
+// current is a session of a run that has begun, and of which the loop does not know yet.
+type current struct {
+	Feature string          `json:"feature"`
+	Session int             `json:"session"`
+	Ended   json.RawMessage `json:"ended"`
+}
+
+type ranLane struct {
+	Current current `json:"current"`
+}
+
+// runs reports whether the agent of the session works, if the run does.
+func (c current) runs() bool { return c.Session > 0 && c.Ended == nil }
+
+// works reports whether the run works and owns the loop. r may be nil.
+func (r *ran) works(s decide.State) bool {
+	return r != nil && s.Run() == r.ID && r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start)
+}
+
+// inSession reports whether an agent of the run works on the loop: a person's pause lets it end its session first.
+func (r *ran) inSession(s decide.State) bool {
+	inLane := func(l ranLane) bool { return l.Current.runs() }
+	return r.works(s) && (r.Current.runs() || slices.ContainsFunc(r.Lanes, inLane))
 }
 
 // lastRun returns the last run over a loop; nil: there was none, or its record cannot be read.
@@ -194,8 +226,13 @@ func (s *Spent) String() string {
 
 // Word is the state of a loop in a word or two.
 func (v *Status) Word() string {
-	if v.Status == decide.InProgress {
+	switch {
+	case v.Status == decide.InProgress:
 		return string(v.Phase)
+	case v.Phase == Working && v.Status == decide.Paused:
+		return "pausing"
+	case v.Phase == Working:
+		return "cancelling"
 	}
 	return string(v.Status)
 }

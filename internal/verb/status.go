@@ -72,6 +72,9 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 		return err
 	}
 	ending := decide.Ending{Status: views[0].Status, ExitReason: views[0].ExitReason}
+	if views[0].Phase == Working {
+		ending = decide.Ending{Status: decide.InProgress}
+	}
 	if code := ending.ExitCode(); code != 0 {
 		return &cli.Exit{Code: code}
 	}
@@ -213,7 +216,7 @@ func headOf(s cli.Screen, v Status) string {
 	if v.ExitReason != "" {
 		head += " (" + plain.Line(v.ExitReason, 80) + ")"
 	}
-	if v.Status == decide.InProgress {
+	if v.Status == decide.InProgress || v.Phase == Working {
 		head += ", " + string(v.Phase)
 	}
 	return head
@@ -327,7 +330,8 @@ func took(v Status, now time.Time) string {
 	if err != nil {
 		return ""
 	}
-	if ended, err := time.Parse(time.RFC3339, v.EndedAt); err == nil && v.Status != decide.InProgress {
+	ended, err := time.Parse(time.RFC3339, v.EndedAt)
+	if err == nil && v.Status != decide.InProgress && v.Phase != Working {
 		return fmt.Sprintf("%s, until %s", plain.Duration(ended.Sub(began)), say.Clock(ended))
 	}
 	return fmt.Sprintf("%s, since %s", plain.Duration(now.Sub(began)), say.Clock(began))

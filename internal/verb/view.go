@@ -170,7 +170,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	if slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return !n.Sent() }) {
 		v.Notice = "pending"
 	}
-	v.Phase, v.PhaseSince = phase(&v, p, state)
+	v.Phase, v.PhaseSince = phase(&v, p, state, run)
 	do := func(verb string) string { return loop.InProject(l.Env, l.At, l.Call(verb)) }
 	v.Then = then(v, doom, p, do)
 	v.Command = command(v.Then, l.Env, state.Client)
@@ -329,6 +329,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		first = do("trust") + "; then: "
 	}
 	switch {
+	case !works && v.Phase == Working:
+		return "none: it is over when the session of its run ends ('" + do("resume") + "' takes that back)"
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -73,7 +72,7 @@ func (r *Run) Running() []Session {
 
 // Works reports whether the loop is at work: a session or a run works on it.
 func (l *Loop) Works() bool {
-	return l.Status.Status == decide.InProgress && (l.Phase == verb.Working || l.Phase == verb.Waiting)
+	return l.Phase == verb.Working || l.Phase == verb.Waiting
 }
 
 // Left says about how long the features that are open take, at the rate of the run; "" if that is not known.
