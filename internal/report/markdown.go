@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Markdown writes the report as Markdown.
@@ -52,11 +53,17 @@ func (r *Report) Markdown(w io.Writer) error {
 	for _, f := range r.WorstFirst() {
 		var commits []string
 		for _, c := range f.Commits {
-			commits = append(commits, c.Hash[:min(10, len(c.Hash))]+" "+c.Subject)
+			commits = append(commits, named(c))
 		}
 		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, plain.Markdown(strings.TrimSpace(f.ID+" "+f.Title)),
 			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
 			plain.Markdown(strings.Join(commits, "; ")))
+	}
+	if len(r.Commits) > 0 {
+		say("\n## Other commits\n\n")
+	}
+	for _, c := range r.Commits {
+		say("* %s\n", plain.Markdown(named(c)))
 	}
 	if r.Earlier > 0 {
 		say("\nNot shown: %s.\n", plain.Count(r.Earlier, "earlier commit"))
@@ -86,3 +93,6 @@ func (r *Report) Markdown(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// named is a commit as people name it.
+func named(c tree.Commit) string { return c.Hash[:min(10, len(c.Hash))] + " " + c.Subject }

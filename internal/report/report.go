@@ -88,13 +88,19 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 		r.Work = append(r.Work, Feature{Item: item, Commits: []tree.Commit{}})
 	}
 	for _, c := range commits {
-		of := c.Feature
-		if of == "" && len(d.ByLane) == 0 {
-			of = worked(d.Iterations, c.At)
+		of := c.Features
+		if len(of) == 0 && len(d.ByLane) == 0 {
+			of = []string{worked(d.Iterations, c.At)}
 		}
-		if n, known := at[of]; known {
-			r.Work[n].Commits = append(r.Work[n].Commits, c)
-		} else {
+		known := false
+		for _, id := range of {
+			n, is := at[id]
+			if is {
+				r.Work[n].Commits = append(r.Work[n].Commits, c)
+				known = true
+			}
+		}
+		if !known {
 			r.Commits = append(r.Commits, c)
 		}
 	}

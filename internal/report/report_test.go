@@ -73,7 +73,7 @@ func TestOf(t *testing.T) {
 	if len(a.Commits) != 1 || a.Commits[0].Subject != "In a" || len(b.Commits) != 1 || len(r.Commits) != 1 {
 		t.Errorf("the commits are %+v, %+v and %+v", a.Commits, b.Commits, r.Commits)
 	}
-	commits[0].Feature, commits[1].Feature = "b", "b"
+	commits[0].Features, commits[1].Features = []string{"b"}, []string{"b"}
 	lanes := Of(detail(4, "x"), commits) // it had lanes, so the time says nothing
 	if len(lanes.Work[0].Commits) != 0 || len(lanes.Work[1].Commits) != 2 || len(lanes.Commits) != 1 {
 		t.Errorf("of lanes, the commits are %+v and %+v", lanes.Work[0].Commits, lanes.Work[1].Commits)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +15,11 @@ import (
 
 // Commit is a commit of a repository. Its texts are foreign and cleaned.
 type Commit struct {
-	Hash    string    `json:"hash"`
-	At      time.Time `json:"at"`
-	Subject string    `json:"subject"`
-	Feature string    `json:"feature,omitempty"` // that it says it is for; "": none
-	Diff    string    `json:"diff"`              // the beginning, if it is long
+	Hash     string    `json:"hash"`
+	At       time.Time `json:"at"`
+	Subject  string    `json:"subject"`
+	Features []string  `json:"features,omitempty"` // that it says it is for
+	Diff     string    `json:"diff"`               // the beginning, if it is long
 }
 
 const (
@@ -39,13 +40,13 @@ func Commits(ctx context.Context, env []string, dir string, from, to time.Time) 
 	git := proc.Git(env, dir, append([]string{
 		"log", "-n", strconv.Itoa(maxCommits), "--no-show-signature", "--no-color", "--no-ext-diff",
 		"--no-textconv", "--no-notes", "--stat", "--patch", "-m",
-		"--format=" + mark + "%H %ct %s%n%(trailers:key=Ralph-Feature,valueonly,separator=%x20)",
+		"--format=" + mark + "%H %ct %s%n%(trailers:key=Ralph-Feature,valueonly,separator=%x1f)",
 	}, within...)...)
 	git.Stdout = out
 	_ = proc.Run(ctx, git) // without a repository there are no commits
 	for _, text := range strings.Split(string(out.Bytes()), mark) {
 		head, diff, _ := strings.Cut(text, "\n")
-		feature, diff, _ := strings.Cut(diff, "\n")
+		trailers, diff, _ := strings.Cut(diff, "\n")
 		words := strings.SplitN(head, " ", 3)
 		if len(words) < 3 {
 			continue
@@ -54,9 +55,16 @@ func Commits(ctx context.Context, env []string, dir string, from, to time.Time) 
 		if err != nil {
 			continue
 		}
+		var features []string
+		for one := range strings.SplitSeq(trailers, "\x1f") {
+			one = plain.Line(one, 80)
+			if one != "" && !slices.Contains(features, one) {
+				features = append(features, one)
+			}
+		}
 		all = append([]Commit{{
 			Hash: plain.Line(words[0], 64), At: time.Unix(seconds, 0).UTC(), Subject: plain.Line(words[2], 200),
-			Feature: plain.Line(feature, 80), Diff: plain.Text(strings.TrimSpace(strings.TrimPrefix(diff, "---\n")), maxDiff),
+			Features: features, Diff: plain.Text(strings.TrimSpace(strings.TrimPrefix(diff, "---\n")), maxDiff),
 		}}, all...)
 	}
 	if len(all) < maxCommits && len(out.Bytes()) < maxDiffs {

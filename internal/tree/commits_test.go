@@ -31,13 +31,13 @@ func TestCommits(t *testing.T) {
 	p.run("add", "-A")
 	p.run("commit", "-q", "-m", "First \x1b[31m<b>")
 	p.write("a.txt", "two\x1b[0m\n")
-	p.run("commit", "-q", "-am", "Second\n\nRalph-Feature: login")
+	p.run("commit", "-q", "-am", "Second\n\nRalph-Feature: login\nRalph-Feature: log out")
 	got, more := Commits(t.Context(), os.Environ(), p.dir, begin, time.Now())
 	if len(got) != 2 || more != 0 {
 		t.Fatalf("the commits are %+v, and %d more", got, more)
 	}
-	if got[0].Subject != "First <b>" || got[1].Subject != "Second" || got[0].Feature != "" ||
-		got[1].Feature != "login" || len(got[1].Hash) < 40 ||
+	if got[0].Subject != "First <b>" || got[1].Subject != "Second" || got[0].Features != nil ||
+		strings.Join(got[1].Features, "|") != "login|log out" || len(got[1].Hash) < 40 ||
 		got[1].At.Before(begin) {
 		t.Errorf("the commits are %+v", got)
 	}
