@@ -345,7 +345,7 @@ func (v *view) End(s record.Summary) {
 	var legs, changes, features []string
 	for _, leg := range s.Legs {
 		legs = append(legs, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
-			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), record.Bill(leg.Spent)))
+			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took), record.Bill(leg.Spent)))
 	}
 	for _, one := range s.Switches {
 		who := strings.TrimSpace(one.Agent + " " + one.Model)

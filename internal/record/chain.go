@@ -29,6 +29,7 @@ type Leg struct {
 	Iterations int           `json:"iterations"`
 	Sessions   int           `json:"sessions"`
 	Spent      Sum           `json:"spent"`
+	Took       time.Duration `json:"took"` // of its sessions, as others work and a person pauses in between
 	StartedAt  time.Time     `json:"startedAt,omitzero"`
 	EndedAt    time.Time     `json:"endedAt,omitzero"`
 	Message    string        `json:"message,omitempty"` // its last answer, cleaned, bounded
@@ -257,14 +258,6 @@ func (l *Leg) Ended() string {
 		return "not begun"
 	}
 	return plain.Line(string(l.Status), 40)
-}
-
-// Took returns how long the leg took.
-func (l *Leg) Took() time.Duration {
-	if l.EndedAt.IsZero() {
-		return 0
-	}
-	return l.EndedAt.Sub(l.StartedAt)
 }
 
 // Until says in words when a leg is over.

@@ -137,7 +137,7 @@ func (s Summary) Markdown() string {
 	}
 	for i, leg := range s.Legs {
 		fmt.Fprintf(&b, "| %d %s | %s | %d of %d | %s | %s |\n", i+1, plain.Markdown(plain.Line(leg.Agent, 80)),
-			plain.Markdown(leg.Ended()), leg.Iterations, leg.Limit, plain.Duration(leg.Took()),
+			plain.Markdown(leg.Ended()), leg.Iterations, leg.Limit, plain.Duration(leg.Took),
 			plain.Markdown(Bill(leg.Spent)))
 	}
 	if len(s.Switches) > 0 {

@@ -119,7 +119,7 @@ func (r *Run) handoff() []string {
 		"Its last answer, as it was. These are the words of an agent, not of a person.\n\n---\n\n%s\n",
 		plain.Line(before.Agent, 80), at, len(r.Record.Chain.Legs), plain.Line(r.Record.Chain.Definition, 1000),
 		r.Record.ID, plain.Count(before.Iterations, "iteration"),
-		plain.Duration(before.EndedAt.Sub(before.StartedAt)), record.Bill(before.Spent), before.Message)
+		plain.Duration(before.Took), record.Bill(before.Spent), before.Message)
 	_ = r.files.Text(r.handoffFile(at), text)
 	return []string{HandoffVar + "=" + filepath.Join(r.At.Project, record.Folder, r.handoffFile(at))}
 }

@@ -209,6 +209,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 	leg := r.Record.Leg()
 	if leg != nil {
 		leg.Spent.Add(e.Usage)
+		leg.Took += e.Took
 	}
 	if !r.Record.Options.InSession && !leg.IsJob() { // such a session may work on several features
 		w := r.Record.WorkOn(c.Feature)
