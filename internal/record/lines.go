@@ -160,8 +160,13 @@ func (l Session) Result() string {
 	return cmp.Or(l.Merge, l.Outcome)
 }
 
-// Reason says what went wrong, or else why the session had another agent or model than usual.
-func (l Session) Reason() string { return cmp.Or(l.Problem, l.Why) }
+// Reason says what went wrong, or else which agent worked and why it, or its model, was not the usual one.
+func (l Session) Reason() string {
+	if l.Problem == "" && l.Why != "" && l.Agent != "" {
+		return l.Agent + ": " + l.Why
+	}
+	return cmp.Or(l.Problem, l.Why)
+}
 
 // Sum returns all tokens.
 func (t LineTokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }

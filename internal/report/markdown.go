@@ -34,7 +34,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	row("iterations", fmt.Sprintf("%d of %d", r.Iteration, r.MaxIterations))
 	row("time", Duration(r.Took))
 	if r.Run != nil {
-		row("agent", r.Run.Agent)
+		row("agent", r.Agents())
 		row("used", r.Spent.String())
 		row("run", r.Run.ID)
 	}

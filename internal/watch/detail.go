@@ -221,21 +221,56 @@ func stops(verdicts []verb.Verdict) []record.Session {
 
 // live reads what the sessions print that run now, or else what the last one has printed.
 func (d *Detail) live(env loop.Env, at *loopdir.Loop, p *loop.Picture) {
-	row := rowOf(env, p, d.Run)
 	running := d.Run.Running()
-	if len(running) == 0 && d.Run.Sessions > 0 {
-		running = []Session{{Number: d.Run.Sessions}}
+	if last := d.Run.Sessions; len(running) == 0 && last > 0 {
+		running = []Session{{Number: last, Agent: d.Run.agentOf(d.Iterations, last)}}
 	}
 	for _, one := range running {
 		log := record.SessionLog(at.Project, d.Run.ID, one.Number, maxOutput)
+		row := rowOf(env, p, one.Agent)
 		d.Live = append(d.Live, Live{one, row.Told(log, len(log) == maxOutput, maxTold)})
 	}
 }
 
-// rowOf returns the row of a run's agent, which can read what its sessions print.
-func rowOf(env loop.Env, p *loop.Picture, of *Run) agent.Row {
+// agentOf returns the agent of a session of the run, of which some have ended.
+func (r *Run) agentOf(ended []record.Session, number int) string {
+	for _, one := range r.Running() {
+		if one.Number == number {
+			return one.Agent
+		}
+	}
+	for _, one := range ended {
+		if one.Number == number && one.Agent != "" {
+			return one.Agent
+		}
+	}
+	return r.Agent
+}
+
+// Agents names the agents that have worked in the run, as far as its sessions are known.
+func (d *Detail) Agents() string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, one := range d.Iterations {
+		add(one.Agent)
+	}
+	for _, one := range d.Run.Running() {
+		add(one.Agent)
+	}
+	if len(names) == 0 {
+		add(d.Run.Agent)
+	}
+	return strings.Join(names, ", ")
+}
+
+// rowOf returns the row of an agent, which can read what its sessions print.
+func rowOf(env loop.Env, p *loop.Picture, name string) agent.Row {
 	if agents, err := roster.New(env, p.Loop.At.Project, p); err == nil {
-		if row, err := agents.Find(of.Agent); err == nil {
+		if row, err := agents.Find(name); err == nil {
 			return row
 		}
 	}
@@ -288,7 +323,8 @@ func Told(env loop.Env, dir string, session int, query string) (told Log, err er
 		told.Lacks = "The log of this session is empty, or is gone."
 	}
 	told.Cut = int64(len(log)) == bytes
-	for _, line := range rowOf(env, p, l.Run).Told(log, told.Cut, len(log)+1) {
+	by := l.Run.agentOf(record.Sessions(p.Loop.At.Project, l.Run.ID), session)
+	for _, line := range rowOf(env, p, by).Told(log, told.Cut, len(log)+1) {
 		if strings.Contains(strings.ToLower(line), strings.ToLower(query)) {
 			told.Lines = append(told.Lines, line)
 		}

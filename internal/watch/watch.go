@@ -55,6 +55,7 @@ type Run struct {
 type Session struct {
 	Number    int       `json:"number"`
 	Lane      int       `json:"lane,omitempty"` // 0: none
+	Agent     string    `json:"agent"`
 	Feature   string    `json:"feature"`
 	StartedAt time.Time `json:"startedAt"`
 }
@@ -269,7 +270,10 @@ func runOf(r *record.Run) *Run {
 		if c.Ended != nil || !found.Works {
 			continue
 		}
-		one := Session{Number: c.Session, Lane: c.Lane, Feature: plain.Line(c.Feature, 80), StartedAt: c.StartedAt}
+		one := Session{
+			Number: c.Session, Lane: c.Lane, Agent: plain.Line(r.AgentOf(c), 80), Feature: plain.Line(c.Feature, 80),
+			StartedAt: c.StartedAt,
+		}
 		if found.Session == nil {
 			found.Session = &one
 		}
