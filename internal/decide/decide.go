@@ -229,7 +229,8 @@ func (d *Decision) restore(s *Snapshot) Need {
 		d.end(s, Blocked, ConfigChanged)
 		return Need{}
 	case asked:
-		d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500)
+		d.Next.Needs = plain.Line("parts of the list were deleted or reworded after it was trusted: "+
+			strings.Join(s.Lost, ", "), 500)
 		d.end(s, Blocked, ListChanged)
 		return Need{}
 	}

@@ -102,9 +102,8 @@ func why(p *loop.Picture, s decide.State) string {
 			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",
 			s.Needs, so, do("resume"))
 	case decide.ListChanged:
-		return fmt.Sprintf("parts of the list were deleted or reworded after it was trusted: %s; %s. "+
-			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s' continues the loop.",
-			s.Needs, so, do("trust"), do("trust"), do("resume"))
+		return fmt.Sprintf("%s; %s. '%s --restore' puts them back, '%s' accepts the list as it is; "+
+			"then '%s' continues the loop.", s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
 		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
 			"when that is fixed, '%s' continues the loop.",
