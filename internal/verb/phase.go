@@ -298,7 +298,7 @@ func (v *Status) Wrong() string {
 	case v.trouble != "":
 		add("the last stop gave up: " + v.trouble)
 	case v.Waits != nil && v.Phase == Waiting:
-		add("waits: " + v.Waits.For)
+		add("waits: " + v.Waits.For + ", until " + say.Clock(v.Waits.Until))
 	case v.Phase == NeedsYou && v.Status == decide.InProgress:
 		add("no session works on it")
 	case len(said) == 0 && v.ExitReason != "":

@@ -97,13 +97,13 @@ func (l *Loop) Has(text string) bool {
 	return strings.Contains(strings.ToLower(l.Name+" "+l.Project+" "+l.Word()), strings.ToLower(text))
 }
 
-// Doing says what goes on; "": nothing.
+// Doing says what goes on; "": nothing, or it waits, as Wrong says.
 func (l *Loop) Doing() string {
 	switch running := l.Run.Running(); {
 	case l.Running != "":
 		return "runs " + l.Running
 	case l.Waits != nil:
-		return "waits: " + l.Waits.For
+		return ""
 	case len(running) > 0 && running[0].Lane > 0:
 		said := []string{}
 		for _, one := range running {
@@ -157,6 +157,7 @@ func Sum(loops []Loop) (ranks [verb.RankEnded + 1]int, cost verb.Spent) {
 			cost.CostUSD += l.Spent.CostUSD
 			cost.CostKnown = cost.CostKnown || l.Spent.CostKnown
 			cost.Estimated = cost.Estimated || l.Spent.Estimated
+			cost.Unknown += l.Spent.Unknown
 		}
 	}
 	return ranks, cost

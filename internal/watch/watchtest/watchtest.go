@@ -181,8 +181,8 @@ func (w World) Situations() []Situation {
 			run:   working,
 		},
 		{
-			Name: "provider", Works: "waiting", Far: "2/3", Cost: "$1.500", Wrong: "a limit of the provider", passed: 2,
-			features: 3, state: byRun, run: waiting,
+			Name: "provider", Works: "waiting", Far: "2/3", Cost: "$1.500",
+			Wrong: "waits: a limit of the provider, until 20", passed: 2, features: 3, state: byRun, run: waiting,
 		},
 		{
 			Name: "idle", Works: "needs you", Far: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
