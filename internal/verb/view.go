@@ -334,7 +334,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)
-		if now, _ := phase(&v, p, state); now == Working { // its stop is still to come
+		if now, _ := phase(&v, p, state, lastRun(p)); now == Working { // its stop is still to come
 			goOn = "the loop continues by itself"
 		}
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
