@@ -31,6 +31,9 @@ func (c Class) Counts() bool {
 	return !slices.Contains([]Class{Limit, Transient, Interrupted, Auth, NotStarted, Stopped}, c)
 }
 
+// Breaks reports whether a session of the class broke off, so that what it said and left is no claim that all is done.
+func (c Class) Breaks() bool { return slices.Contains([]Class{Died, Failed, Context}, c) }
+
 // Usage is what a session used. A session that was killed and most agents tell not all of it.
 type Usage struct {
 	Input       int64   `json:"inputTokens"` // without cached ones

@@ -212,7 +212,7 @@ func (d *Decision) failed(s *Snapshot, problem error) {
 func (d *Decision) promise(s *Snapshot) (ended bool) {
 	status, why := Said(s.Message, s.Promises)
 	if status != Blocked && status != Escalated {
-		d.Promised = status == Complete
+		d.Promised = status == Complete && !s.Broken
 		return false
 	}
 	d.Next.Needs = plain.Line(s.saidBy(why), 500)

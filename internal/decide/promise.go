@@ -8,6 +8,9 @@ import (
 // Promised is the line with which an agent says that all is done.
 const Promised = "<promise>COMPLETE</promise>"
 
+// EndWith has the words with which a prompt asks for such a line. The line comes at most two lines further down.
+const EndWith = "end your message with this line on its own"
+
 // Promise is a line that a person adds to the built-in ones. The agent writes it to say how the
 // loop stands.
 type Promise struct {
@@ -19,12 +22,14 @@ type Promise struct {
 // <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
 // status block that other loops use. A person's own promise must be the whole last line that is
 // not empty; the built-in one may follow words there, and be bold or in backticks. The block must
-// be the last lines. None may be in a code fence or a quotation, so that an agent can write about
-// promises without making one. status is empty if there is no promise.
+// be the last lines. None may be in a code fence or a quotation, or stand where a prompt asks for it,
+// so that an agent can write about promises, or print its prompt, without making one. status is
+// empty if there is no promise.
 func Said(message string, promises []Promise) (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
-	if inFenceOrQuote(lines[:len(lines)-1]) {
+	before := lines[:len(lines)-1]
+	if inFenceOrQuote(before) || strings.Contains(strings.Join(before[max(0, len(before)-2):], "\n"), EndWith) {
 		return "", ""
 	}
 	for _, p := range promises {

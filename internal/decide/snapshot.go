@@ -102,6 +102,7 @@ type Round struct {
 	Fresh   bool   // it is such a host
 	Unread  bool   // of EventPrompt: no session gets the prompt; another stop gives the next one
 	Claimed bool   // the session claims that all is done, by its exit status for example
+	Broken  bool   // the session broke off, so it promises nothing of the whole loop; it may still ask for a person
 	Spent   string // Budget, or MaxIterations if its iterations are used up: a limit of the host's own; "": none
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none

@@ -78,6 +78,9 @@ type Run struct {
 	Merges Merges `json:"merges,omitzero"`
 	Backup string `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
 
+	// Found has the files that are signals and were there when the run began, by path; "": there was none.
+	Found map[string]string `json:"found,omitempty"`
+
 	Cooling  []Cooling `json:"cooling,omitempty"`
 	Switches []Switch  `json:"switches,omitempty"`
 }

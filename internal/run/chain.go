@@ -163,10 +163,10 @@ func (r *Run) legPrompt() string {
 
 // finish tells the agent how to say that its part is done.
 func finish(l *record.Leg) string {
-	text := "\nWhen your part is done, end your message with this line on its own:\n" + decide.Promised + "\n"
+	text := "\nWhen your part is done, " + decide.EndWith + ":\n" + decide.Promised + "\n"
 	for _, name := range l.CompleteOn {
 		if path, is := strings.CutPrefix(name, record.File+":"); is {
-			text += fmt.Sprintf("The file %s says so, too.\n", plain.Line(path, 200))
+			text += fmt.Sprintf("When you write the file %s, that says so, too.\n", plain.Line(path, 200))
 		}
 	}
 	if len(l.Checks) > 0 {

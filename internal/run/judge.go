@@ -61,15 +61,16 @@ func (r *Run) judge(ctx context.Context) error {
 
 // claims reports whether a leg may be over with a session, so that its own checks are run.
 func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bool {
+	claims := e.Claimed || slices.Contains(e.Signals, record.Marker)
 	switch said, _ := decide.Said(e.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
 	case !leg.Loop:
-		return slices.Contains(e.Signals, record.Marker) || e.Claimed
+		return claims
 	case len(leg.Checks) == 0: // its end is the loop's
 		return true
 	case s.NoList:
-		return said == decide.Complete || e.Claimed
+		return claims
 	}
 	return s.List.Passed() == len(s.List.Items) || len(s.Evaluators) > 0
 }

@@ -199,6 +199,7 @@ func (r *Run) ready() error {
 	if err != nil {
 		return err
 	}
+	r.noteFiles()
 	r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	return err
 }

@@ -197,8 +197,8 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
 	if decide.Stray(e.Message) {
-		r.Screen.Warn(fmt.Sprintf("a marker stood in the middle of the answer of session %d; it counts only at its end",
-			c.Session))
+		r.Screen.Warn(fmt.Sprintf("a marker says nothing where it stands in the answer of session %d; it counts only at "+
+			"the end, in the agent's own words", c.Session))
 	}
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
@@ -291,6 +291,7 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 	ev := r.event(decide.EventStop)
 	if c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
+		ev.Broken = c.Ended.Class.Breaks()
 		ev.ExitCode = strconv.Itoa(c.Ended.ExitCode)
 		ev.Worker = c.Worker
 		if c.Ended.Denied > 0 {

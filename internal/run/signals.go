@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
@@ -40,6 +42,10 @@ func compile(text string) (pattern, error) {
 // signals returns the signals that a session gave, and whether one of them claims that all is done. The loop itself
 // reads the marker.
 func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
+	names = []string{}
+	if e.Class.Breaks() {
+		return names, false
+	}
 	on := r.Record.Options.CompleteOn
 	leg := r.Record.Leg()
 	if leg != nil && len(leg.CompleteOn) > 0 {
@@ -48,7 +54,6 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	if len(on) == 0 && (leg == nil || leg.Loop || len(leg.Checks) > 0) {
 		on = []string{record.ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
 	}
-	names = []string{}
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
 		names = append(names, record.Marker)
 	}
@@ -56,7 +61,7 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 		names, claimed = append(names, record.ExitCode), true
 	}
 	for _, name := range on {
-		if path, is := strings.CutPrefix(name, record.File+":"); is && r.exists(path) {
+		if path, is := strings.CutPrefix(name, record.File+":"); is && r.written(path) {
 			names, claimed = append(names, name), true
 		}
 	}
@@ -73,13 +78,48 @@ func (r *Run) promised(message string) bool {
 	return status == decide.Complete && builtIn == ""
 }
 
-// exists reports whether the project has a file. It follows no link out of the project.
-func (r *Run) exists(path string) bool {
+// noteFiles notes which of the files that are signals are there already, for the run and for one that goes on from it.
+// A file of an earlier run would claim what nobody has done.
+func (r *Run) noteFiles() {
+	names := r.Record.Options.CompleteOn
+	if r.Record.Chain != nil {
+		for _, leg := range r.Record.Chain.Legs {
+			names = slices.Concat(names, leg.CompleteOn)
+		}
+	}
+	for _, name := range names {
+		path, is := strings.CutPrefix(name, record.File+":")
+		if _, known := r.Record.Found[path]; !is || known {
+			continue
+		}
+		if r.Record.Found == nil {
+			r.Record.Found = map[string]string{}
+		}
+		r.Record.Found[path] = r.stamp(path)
+		if r.Record.Found[path] != "" {
+			r.Screen.Warn(fmt.Sprintf("the file %s is there already, so it counts as a signal when it is written anew",
+				plain.Line(path, 200)))
+		}
+	}
+}
+
+// written reports whether a file was written since the run began.
+func (r *Run) written(path string) bool {
+	now := r.stamp(path)
+	return now != "" && now != r.Record.Found[path]
+}
+
+// stamp returns what differs when a file of the project is written anew, "" if there is none. It follows no link out of
+// the project.
+func (r *Run) stamp(path string) string {
 	root, err := os.OpenRoot(r.At.Project)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer root.Close()
 	info, err := root.Stat(path)
-	return err == nil && info.Mode()&fs.ModeType == 0
+	if err != nil || info.Mode()&fs.ModeType != 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
 }

@@ -348,13 +348,13 @@ func reviewSteps(reopen, progress string) string {
 }
 
 // GiveUp tells the agent how to ask for a person.
-const GiveUp = `If you cannot continue without a person, end your message with this line on its own,
+const GiveUp = `If you cannot continue without a person, ` + decide.EndWith + `,
 with the reason in it:
 <promise>BLOCKED: reason</promise>
 `
 
 // Finish tells the agent how to say that everything is done.
-const Finish = `When everything is done, end your message with this line on its own:
+const Finish = `When everything is done, ` + decide.EndWith + `:
 <promise>COMPLETE</promise>
 `
 
