@@ -105,7 +105,12 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 	case failure != "" || s.Event == EventFailure:
 		reason = APIError
 	}
-	d.end(s, Interrupted, reason)
+	if late := d.Next.PastDeadline(s.Limits, s.Tail.RetryAt); late && reason != SessionEnded {
+		d.Next.RetryAt = s.Tail.RetryAt
+		d.end(s, ReachedLimit, Deadline)
+	} else {
+		d.end(s, Interrupted, reason)
+	}
 	d.Next.Gone = s.Event == EventEnd // its client may live on with another conversation
 	d.Next.Needs = plain.Line(s.Bill, 300)
 	if s.Killed > 0 {

@@ -334,6 +334,10 @@ func (d *Decision) paced(s *Snapshot, again bool) Need {
 	if l := s.Limits.IterationsPerHour; l > 0 && !again {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
+			if d.Next.PastDeadline(s.Limits, d.Next.RetryAt) && !s.othersWork() {
+				d.end(s, ReachedLimit, Deadline)
+				return Need{}
+			}
 			if s.Lane > 0 {
 				d.rest(s)
 				return Need{}

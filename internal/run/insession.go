@@ -42,8 +42,8 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		switch {
 		case ctx.Err() != nil:
 			p = parting{why: "the run was stopped"}
-		case class != "" && until.IsZero():
-			p = parting{class, why, e.Until}
+		case class != "" && (until.IsZero() || r.late(s, until)):
+			p = parting{class, why, cmp.Or(until, e.Until)}
 		case class != "":
 			r.wait(ctx, until, why)
 			if ctx.Err() == nil {
@@ -142,13 +142,16 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 		return nil, err
 	}
 	defer l.Close()
-	_, err = l.Change("run", func(_ *loop.Picture, next *decide.State) error {
+	_, err = l.Change("run", func(p *loop.Picture, next *decide.State) error {
 		if !next.Status.GoesOn() {
 			return errOver
 		}
 		status := decide.Interrupted
 		if r.limit(nil, 0).reason != "" {
 			status = decide.ReachedLimit
+		}
+		if next.PastDeadline(p.Snapshot.Limits, why.until) {
+			status, why.reason = decide.ReachedLimit, decide.Deadline
 		}
 		next.Stop(status, cmp.Or(why.reason, decide.SessionEnded), time.Now())
 		next.Session, next.LastSession = r.Record.Session(), r.Record.Session()

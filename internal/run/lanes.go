@@ -189,7 +189,12 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 	if until.IsZero() {
 		return nil, errors.New("no lane has work, and the loop goes on; this is a bug")
 	}
-	l.wait(ctx, until, l.Record.Waiting.Why)
+	why := l.Record.Waiting.Why
+	if l.late(s, until) {
+		l.halt()
+		return l.interrupt(ctx, l.fails(decide.RateLimit, why, until))
+	}
+	l.wait(ctx, until, why)
 	return s, nil
 }
 

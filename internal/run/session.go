@@ -40,7 +40,8 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		if e.Class == agent.Transient {
 			failed++
 		}
-		if until.IsZero() {
+		if until.IsZero() || r.late(s, until) {
+			e.Until = cmp.Or(until, e.Until)
 			if class == decide.RateLimit && len(r.Record.Options.Fallback) > 0 {
 				_, e.Until = r.Record.Free(time.Now())
 			}
@@ -275,6 +276,12 @@ func (r *Run) stopped() bool {
 		over = !state.Status.GoesOn()
 	}
 	return r.store.CancelAsked() || err == nil && over
+}
+
+// late reports whether the loop's time is up at a time when a session could begin. A person may have given it more.
+func (r *Run) late(s *loop.Step, at time.Time) bool {
+	state, err := r.store.State()
+	return err == nil && state.PastDeadline(s.Picture.Snapshot.Limits, at)
 }
 
 // wait waits until a time, and lets people know.

@@ -65,6 +65,10 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
 			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
 	case decide.Deadline:
+		if !s.RetryAt.IsZero() {
+			return fmt.Sprintf("it could go on at %s, and its time is up before that; %s. To give it more: %s",
+				Clock(s.RetryAt), so, p.MoreTime(s))
+		}
 		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
 			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
 	case decide.IterationsPerHour:
