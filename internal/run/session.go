@@ -333,9 +333,10 @@ func (l ownLimit) why() string {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	ended := record.Finished{Used: agent.Usage{CostKnown: true}} // what it means if no session has ended
-	if c != nil && c.Ended != nil {
-		ended = *c.Ended
+	ended := &record.Finished{}
+	judged := c != nil && c.Ended != nil
+	if judged {
+		ended = c.Ended
 	}
 	back := r.Record.Leg().IsReview() && ended.Own != nil && ended.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
@@ -343,9 +344,12 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || more > 0 && ended.Class == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
-	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && !ended.Used.CostKnown:
+	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
+	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
+		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d", o.MaxTokens)
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
