@@ -367,9 +367,10 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 
 func (d *Decision) countIteration(s *Snapshot) {
 	d.Next.Iteration++
-	d.Next.Hour = nil
 	if s.Limits.IterationsPerHour > 0 {
-		d.Next.Hour = append(s.State.LastHour(s.Now), s.Now.Unix())
+		d.Next.Hour = append(d.Next.LastHour(s.Now), s.Now.Unix())
+	} else {
+		d.Next.Hour = nil
 	}
 }
 

@@ -66,7 +66,7 @@ func (d *Decision) refusal(s *Snapshot) string {
 		return ""
 	case d.Next.Iteration >= d.Limit:
 		return MaxIterations
-	case hourly > 0 && len(s.State.LastHour(s.Now)) >= hourly:
+	case hourly > 0 && len(d.Next.LastHour(s.Now)) >= hourly:
 		return IterationsPerHour
 	case s.State.LastSession == s.Session && s.State.ExitReason != IterationsPerHour:
 		return s.State.ExitReason // the loop was handed over to a fresh session

@@ -52,6 +52,7 @@ func (s State) meanwhile(now State, turned bool) State {
 	s.Notices = now.Notices
 	if s.StartedAt.IsZero() {
 		s.StartedAt = now.StartedAt
+		s.Hour = now.Hour
 	}
 
 	if turned {

@@ -332,7 +332,7 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 // An iteration that continues was counted before.
 func (d *Decision) paced(s *Snapshot, again bool) Need {
 	if l := s.Limits.IterationsPerHour; l > 0 && !again {
-		if hour := s.State.LastHour(s.Now); len(hour) >= l {
+		if hour := d.Next.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
 			if d.Next.PastDeadline(s.Limits, d.Next.RetryAt) && !s.othersWork() {
 				d.end(s, ReachedLimit, Deadline)

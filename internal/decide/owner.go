@@ -102,6 +102,9 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	if d.Next.StartedAt.IsZero() { // no agent has worked on the loop, so a person has changed what is locked
 		d.Next.Warned = len(s.Lost)+len(s.Changed) > 0
 	}
+	if d.Next.StartedAt.IsZero() && d.Next.Iteration == 1 && s.Limits.IterationsPerHour > 0 { // it begins here
+		d.Next.Hour = []int64{s.Now.Unix()}
+	}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
 		d.Next.StartedAt = s.Now // the loop may be days older
 	}
