@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -343,7 +344,8 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	switch used := spent.Tokens(); {
 	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || more > 0 && ended.Class == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
@@ -352,7 +354,7 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
 	case leg != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
 		if back {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -132,6 +133,7 @@ type ran struct {
 	} `json:"waiting"`
 	Spent   Spent  `json:"spent"`
 	Problem string `json:"problem"`
+	Raise   string `json:"raise"`
 	Merges  struct {
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
@@ -179,6 +181,20 @@ func (r *ran) wrong(s decide.State) string {
 		return ""
 	}
 	return plain.Line(r.Problem, 300)
+}
+
+// more returns the command that gives the run more; r may be nil.
+func (r *ran) more(s decide.State) string {
+	resume := say.ResumeRun(s.Run())
+	if r == nil || s.Run() != r.ID {
+		return resume
+	}
+	flag, value, _ := strings.Cut(r.Raise, " ") // a person types it, so it is no other words
+	_, err := strconv.ParseFloat(value, 64)
+	if err != nil || !slices.Contains([]string{"--max-cost", "--max-tokens", "--max-iterations"}, flag) {
+		return resume
+	}
+	return resume + " " + r.Raise
 }
 
 // Spent is what the last run over a loop has used.

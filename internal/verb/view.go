@@ -172,26 +172,24 @@ func of(p *loop.Picture, contents func() string) Status {
 	}
 	v.Phase, v.PhaseSince = phase(&v, p, state, run)
 	do := func(verb string) string { return loop.InProject(l.Env, l.At, l.Call(verb)) }
-	v.Then = then(v, doom, p, do)
+	v.Then = then(v, doom, p, run, do)
 	v.Command = command(v.Then, l.Env, state.Client)
 	return v
 }
 
-// command returns the last command that a sentence of then ends with, without what is said about it.
+// command returns the first command of a sentence of then, without what is said about it.
 func command(then string, env loop.Env, client string) string {
-	if at := strings.LastIndex(then, "; then: "); at >= 0 {
-		then = then[at+len("; then: "):]
-	}
-	for _, more := range []string{
-		"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or ",
-		" with a higher limit", ", after ",
-	} {
-		then, _, _ = strings.Cut(then, more)
-	}
 	ask, _ := env.Clients(client)
-	for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
-		if strings.HasPrefix(then, program+" ") {
-			return then
+	for step := range strings.SplitSeq(then, "; then: ") {
+		for _, more := range []string{
+			"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", ", or ", ", after ", " shows ",
+		} {
+			step, _, _ = strings.Cut(step, more)
+		}
+		for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
+			if strings.HasPrefix(step, program+" ") {
+				return step
+			}
 		}
 	}
 	return ""
@@ -320,7 +318,7 @@ func (v Verdict) String() string {
 }
 
 // then returns what a person should do now.
-func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) string) string {
+func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(verb string) string) string {
 	state := p.Snapshot.Record()
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
@@ -334,7 +332,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)
-		if now, _ := phase(&v, p, state, lastRun(p)); now == Working { // its stop is still to come
+		if now, _ := phase(&v, p, state, run); now == Working { // its stop is still to come
 			goOn = "the loop continues by itself"
 		}
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
@@ -363,7 +361,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
-		return loop.InProject(p.Loop.Env, p.Loop.At, say.ResumeRun(state.Run())) + " with a higher limit"
+		return loop.InProject(p.Loop.Env, p.Loop.At, run.more(state))
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
