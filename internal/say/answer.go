@@ -38,14 +38,6 @@ func Trouble(err error) string {
 
 // DecisionAnswer returns the answer to the host for a decision about a loop.
 func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
-	a := answer(p, d)
-	if d.Verdict == decide.Pass { // else it is in the prompt
-		a.Context += NoteOf(d)
-	}
-	return a
-}
-
-func answer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
 	case decide.Note:
@@ -61,7 +53,7 @@ func answer(p *loop.Picture, d decide.Decision) Answer {
 		if message == "" && p.Snapshot.Killed > 0 {
 			message = "ralph: " + at + cutOffNote
 		}
-		return Answer{Message: message}
+		return Answer{Message: message, Context: NoteOf(d)}
 	case decide.Take:
 		return take(p, d, at)
 	case decide.Tell:
@@ -149,6 +141,7 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 				plain.Path(p.Loop.At.Project, p.ListName()))
 		}
 	}
+	a.Context += NoteOf(d)
 	return a
 }
 

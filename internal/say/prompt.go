@@ -38,9 +38,10 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	w := &prompter{p: p, d: d, reviews: reviews}
 	w.list = plain.Path(p.Loop.At.Project, p.ListName())
 	w.head()
-	w.promised()
 	w.answer()
-	w.text.WriteString(NoteOf(d))
+	if d.Note != "" {
+		w.text.WriteString(NoteOf(d))
+	}
 	w.lost()
 	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.Fresh) {
 		w.text.WriteString(Locked(p.Config.Config, p.Config.Files))
@@ -119,12 +120,8 @@ func (w *prompter) head() {
 	if w.p.Snapshot.NoList {
 		return
 	}
-	w.addf("%d of %d features pass.\n", w.p.Snapshot.List.Passed(), len(w.p.Snapshot.List.Items))
-}
-
-// promised contradicts an agent that says too early that everything is complete.
-func (w *prompter) promised() {
 	list := w.p.Snapshot.List
+	w.addf("%d of %d features pass.\n", list.Passed(), len(list.Items))
 	if w.d.Promised && list.Passed() < len(list.Items) {
 		w.addf("\nYou said that everything is complete. It is not. Still open: %s.\n",
 			plain.Line(strings.Join(list.Open(), ", "), 300))
