@@ -80,6 +80,7 @@ type Submission struct {
 	Attempt int
 	Worker  string
 	Machine string
+	Since   time.Time // when this process saw first that the worker had it
 	Report  []byte
 	conn    *conn
 	holder  string

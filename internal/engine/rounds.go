@@ -471,6 +471,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 		return
 	}
 	k.moved = time.Now()
+	since := cmp.Or(k.since, k.moved)
 	if said.State != k.said.State {
 		k.since = k.moved
 	}
@@ -483,7 +484,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:
-		k.done <- Submission{said.Feature, k.Attempt, name, k.said.Machine, said.Report, c.conn, claim, said.Work}
+		k.done <- Submission{said.Feature, k.Attempt, name, k.said.Machine, since, said.Report, c.conn, claim, said.Work}
 	case stateDropped:
 		c.dropped(k, claim, said)
 	default:

@@ -79,22 +79,23 @@ type session struct {
 	tip     string // the commit of the lane
 	order   order
 	attempt int
-	resumed bool // an earlier process of the run has offered it
+	resumed bool      // an earlier process of the run has offered it
+	claimed int       // the last attempt that a worker is known to have taken
+	since   time.Time // when it did; before that, when the session was offered
 }
 
 // Work has a worker run a session, and takes its commit into the lane's worktree. An error of the engine ends the
 // session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
 func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
-	begin := time.Now()
-	s := &session{Hands: h, Job: j, key: cmp.Or(j.Feature, "(the loop as a whole)")}
+	s := &session{Hands: h, Job: j, key: cmp.Or(j.Feature, "(the loop as a whole)"), since: time.Now()}
 	got, err := s.work(ctx)
 	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
 	if err == nil {
 		done.Ended = got.report.ended()
-		done.Took = min(done.Took, time.Since(begin)) // what the worker says of it could be a year
+		done.Took = min(done.Took, time.Since(s.since)) // what the worker says of it could be a year
 		return done
 	}
-	done.ExitCode, done.Took = -1, time.Since(begin)
+	done.ExitCode, done.Took = -1, time.Since(s.since)
 	done.Class, done.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
 	switch {
 	case ctx.Err() != nil:
@@ -234,6 +235,7 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 	for {
 		select {
 		case got := <-done:
+			s.begins(got.Attempt, got.Since)
 			return got, nil
 		case <-ctx.Done():
 			return engine.Submission{}, ctx.Err()
@@ -251,6 +253,8 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 		limit := s.Session.Limit + s.slack
 		if holder.State == "" {
 			idle += time.Second
+		} else {
+			s.begins(holder.Attempt, holder.Since)
 		}
 		switch {
 		case err != nil:
@@ -264,6 +268,16 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 			return engine.Submission{}, err
 		}
 	}
+}
+
+// begins tells the run that a worker has taken an attempt, unless it knows.
+func (s *session) begins(attempt int, at time.Time) {
+	if attempt == s.claimed {
+		return
+	}
+	s.claimed = attempt
+	s.since = at
+	s.Claimed(at)
 }
 
 // bases stores the bundles that a worker needs for a commit: one with all that was there when the first session began,

@@ -118,6 +118,7 @@ func (w *world) job(feature string) run.Job {
 	return run.Job{
 		Run: "r", Loop: "loop", Feature: feature, Session: agent.Session{Prompt: "Work.", Limit: time.Minute},
 		Repo: w.repo, Tree: w.lane, List: listFile, Reading: features.Reading{},
+		Claimed: func(time.Time) {},
 	}
 }
 

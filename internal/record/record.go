@@ -126,7 +126,7 @@ type Waiting struct {
 
 // Current is a session that was started, and whose end the loop's record may not have yet.
 type Current struct {
-	Session   int       `json:"session"`   // its number in the run
+	Session   int       `json:"session"`   // its number in the run; 0: it is offered, and no worker has taken it
 	Iteration int       `json:"iteration"` // of the loop
 	Feature   string    `json:"feature"`
 	Lane      int       `json:"lane,omitempty"`    // the number of its lane; 0: there are no lanes

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -34,6 +35,7 @@ type Job struct {
 	List      string           // path of the lane's copy of the list below the project
 	Reading   features.Reading // how that is read
 	Notes     string           // path of the lane's copy of progress.txt below the project
+	Claimed   func(time.Time)  // is called when a worker takes the session: it begins then, or once more
 }
 
 // work runs a session of a lane, here or by the run's hands.
@@ -44,5 +46,6 @@ func (l *lanes) work(one *lane, feature string, s agent.Session) Worked {
 	return l.hands.Work(l.sessions, Job{
 		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: one.tree, List: l.list,
 		Reading: l.reading, Notes: l.notes,
+		Claimed: func(at time.Time) { l.heard <- heard{lane: one, claimed: at} },
 	})
 }

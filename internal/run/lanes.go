@@ -75,12 +75,14 @@ const (
 	tested              // the loop is to hear what became of it
 )
 
-// heard is what another goroutine tells: the agent of a lane has started or ended, or checks have ended.
+// heard is what another goroutine tells: the session of a lane has started, was claimed or has ended, or checks have
+// ended.
 type heard struct {
-	lane  *lane
-	pid   int
-	ended *Worked // nil: it has started
-	batch *batch  // nil: it is about a lane
+	lane    *lane
+	pid     int
+	claimed time.Time // when a worker took it; zero: none does now
+	ended   *Worked   // nil: it has not
+	batch   *batch    // nil: it is about a lane
 }
 
 // workLanes works on the loop until it ends, or ctx does.
@@ -339,6 +341,9 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	switch {
 	case h.batch != nil:
 		return l.judge(ctx, h.batch)
+	case !h.claimed.IsZero():
+		l.given(one.Current, h.claimed)
+		return nil
 	case h.ended == nil:
 		one.Current.PID, one.Current.Start = h.pid, proc.Start(h.pid)
 		_ = l.Record.Save(l.store) // a later save says so if it fails
@@ -373,10 +378,21 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	return l.save()
 }
 
+// given notes that a worker has taken a session. If another one had it before, it begins once more.
+func (l *lanes) given(c *record.Current, at time.Time) {
+	if c.Session == 0 {
+		l.begins(c, at)
+	}
+	c.StartedAt = at.UTC()
+	_ = l.Record.Save(l.store) // a later save says so if it fails
+}
+
 // drop forgets a session that does not count. What it did stays in its worktree.
 func (l *lanes) drop(one *lane) {
-	l.takeNotes(one)
-	one.Given = cmp.Or(one.Given, "the session before yours was cut off, so a part may be half done")
+	if one.Current.Session > 0 { // else it was only offered
+		l.takeNotes(one)
+		one.Given = cmp.Or(one.Given, "the session before yours was cut off, so a part may be half done")
+	}
 	l.lost(one.Current)
 }
 
@@ -441,6 +457,8 @@ func (l *lanes) halt() {
 		case h.batch != nil:
 			l.proving = nil
 			l.at = ""
+		case !h.claimed.IsZero():
+			l.given(h.lane.Current, h.claimed)
 		case h.ended != nil:
 			h.lane.stage = free
 			l.ended(h.lane.Current, h.ended.Ended)

@@ -222,6 +222,11 @@ func (r *Run) taken() error {
 
 // begin takes the loop, and finishes what a run that was killed has left.
 func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
+	for _, c := range r.Record.AllCurrent() {
+		if c.Session == 0 { // no worker is known to have taken it
+			r.Record.Forget(c)
+		}
+	}
 	pending := r.left()
 	if err := r.revive(ctx); err != nil {
 		return nil, err

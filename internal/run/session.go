@@ -137,23 +137,37 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	return e
 }
 
-// starts notes that a session is about to start. set puts it into the record; it gets nil if the record cannot be
-// written.
+// starts notes that a session is about to start, or is offered to workers. set puts it into the record; it gets nil if
+// the record cannot be written.
 func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
 	error) {
 	r.sayBranch()
-	r.addSessions(1)
-	c := &record.Current{
-		Session: r.Record.Sessions, Iteration: iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
+	c := &record.Current{Iteration: iteration, Feature: feature.ID}
+	if r.Engine == nil {
+		r.begins(c, time.Now())
 	}
 	set(c)
 	asked := r.pick(c, feature)
 	if err := r.save(); err != nil {
-		r.addSessions(-1) // the record on the disk does not have it
+		if c.Session > 0 {
+			r.addSessions(-1) // the record on the disk does not have it
+		}
 		set(nil)
 		return nil, asked, err
 	}
 	return c, asked, nil
+}
+
+// begins counts a session that begins, and gives it its number.
+func (r *Run) begins(c *record.Current, at time.Time) {
+	r.addSessions(1)
+	c.Session = r.Record.Sessions
+	c.StartedAt = at.UTC()
+	for i := range r.Record.Switches {
+		if one := &r.Record.Switches[i]; one.Session == 0 && one.Feature == c.Feature {
+			one.Session = c.Session
+		}
+	}
 }
 
 // agentSession returns a session of the run in the project's files.
@@ -187,8 +201,12 @@ func (r *Run) addSessions(n int) {
 	}
 }
 
-// ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten.
+// ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten. One that no
+// worker has taken was none.
 func (r *Run) ended(c *record.Current, e agent.Ended) {
+	if c.Session == 0 {
+		return
+	}
 	message := e.Message[max(0, len(e.Message)-record.MaxMessage):]
 	c.Ended = &record.Finished{
 		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,

@@ -268,7 +268,7 @@ func runOf(r *record.Run) *Run {
 		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
 	}
 	for _, c := range r.AllCurrent() {
-		if c.Ended != nil || !found.Works {
+		if c.Ended != nil || c.Session == 0 || !found.Works { // 0: no worker has taken it
 			continue
 		}
 		one := Session{
