@@ -135,15 +135,22 @@ func (c *Coordinator) Done(feature string) <-chan Submission {
 // Err returns why the coordinator has ended, or nil if it works.
 func (c *Coordinator) Err() error { return context.Cause(c.ctx) }
 
-// Resume returns the body of the job that an earlier process of this run has offered, if a worker has it, or has done
-// it. It stays with that worker.
-func (c *Coordinator) Resume(feature string) (body []byte, has bool) {
+// Left reports whether a worker has a feature, or has done it, that an earlier process of this run has offered.
+func (c *Coordinator) Left(feature string) bool {
 	c.mu.Lock()
 	defer c.unlock()
 	k := c.jobs[feature]
-	if k == nil || !k.left {
+	return k != nil && k.left && k.State == stateOpen
+}
+
+// Resume returns the body of the job that is Left. It stays with that worker.
+func (c *Coordinator) Resume(feature string) (body []byte, has bool) {
+	if !c.Left(feature) {
 		return nil, false
 	}
+	c.mu.Lock()
+	defer c.unlock()
+	k := c.jobs[feature]
 	k.left = false
 	return k.Body, true
 }

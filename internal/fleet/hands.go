@@ -71,6 +71,12 @@ func (h *Hands) Address() string { return h.engine.Address() }
 // Judge says whether anything came of a session that a worker has handed in.
 func (h *Hands) Judge(w run.Worked, useful bool) { h.engine.Judge(w.Worker, w.Machine, useful, w.Took) }
 
+// Has reports whether a worker has a feature, or has done it, that an earlier process of the run has offered.
+func (h *Hands) Has(feature string) bool { return h.engine.Left(keyOf(feature)) }
+
+// keyOf returns a feature's name in the engine.
+func keyOf(feature string) string { return cmp.Or(feature, "(the loop as a whole)") }
+
 // session is one that a worker is to work.
 type session struct {
 	*Hands
@@ -87,7 +93,7 @@ type session struct {
 // Work has a worker run a session, and takes its commit into the lane's worktree. An error of the engine ends the
 // session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
 func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
-	s := &session{Hands: h, Job: j, key: cmp.Or(j.Feature, "(the loop as a whole)"), since: time.Now()}
+	s := &session{Hands: h, Job: j, key: keyOf(j.Feature), since: time.Now()}
 	got, err := s.work(ctx)
 	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
 	if err == nil {
@@ -180,6 +186,9 @@ func (s *session) resume(ctx context.Context) bool {
 		if has, err := s.Repo.Descends(ctx, s.Tree.Base(), o.Commit); err == nil && has {
 			s.order, s.resumed = o, true
 			s.attempt = s.engine.Attempt(s.key)
+			if !s.Began.IsZero() {
+				s.claimed, s.since = s.attempt, s.Began
+			}
 			return true
 		}
 	}

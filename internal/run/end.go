@@ -15,6 +15,11 @@ import (
 // end closes the record of the run and writes its summary.
 func (r *Run) end(s *loop.Step) error {
 	state := s.Decision.Next
+	for _, c := range r.Record.AllCurrent() {
+		if c.Ended == nil && state.Status.Judges() { // no lane has gone on with it
+			r.writeOff(c)
+		}
+	}
 	r.Record.Status = state.Status
 	r.Record.ExitReason = state.ExitReason
 	r.Record.Waiting = nil

@@ -14,6 +14,9 @@ type Hands interface {
 	// Work runs a session, and leaves what it did in the lane's worktree. It returns when the session is over, or ctx
 	// ends. It may be called for several lanes at a time.
 	Work(ctx context.Context, j Job) Worked
+	// Has reports whether a worker has a feature, or has done it, that an earlier process of the run has offered. Work
+	// goes on with that session.
+	Has(feature string) bool
 	// Judge says whether a session was merged. Who works in vain again and again gets less.
 	Judge(w Worked, merged bool)
 	Close()
@@ -35,17 +38,18 @@ type Job struct {
 	List      string           // path of the lane's copy of the list below the project
 	Reading   features.Reading // how that is read
 	Notes     string           // path of the lane's copy of progress.txt below the project
+	Began     time.Time        // when a worker took the session that an earlier process has offered; zero: none is known
 	Claimed   func(time.Time)  // is called when a worker takes the session: it begins then, or once more
 }
 
 // work runs a session of a lane, here or by the run's hands.
-func (l *lanes) work(one *lane, feature string, s agent.Session) Worked {
+func (l *lanes) work(one *lane, feature string, began time.Time, s agent.Session) Worked {
 	if l.hands == nil {
 		return Worked{Ended: s.Run(l.sessions)}
 	}
 	return l.hands.Work(l.sessions, Job{
 		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: one.tree, List: l.list,
 		Reading: l.reading, Notes: l.notes,
-		Claimed: func(at time.Time) { l.heard <- heard{lane: one, claimed: at} },
+		Began: began, Claimed: func(at time.Time) { l.heard <- heard{lane: one, claimed: at} },
 	})
 }

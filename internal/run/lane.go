@@ -193,10 +193,18 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		return l.interrupt(ctx, l.ends(why))
 	}
 	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
+	left := one.Current // a worker has it, since an earlier process of the run
+	if left != nil && left.Feature != feature.ID {
+		l.writeOff(left)
+		left = nil
+	}
 	c, asked, err := l.starts(iteration, feature, func(c *record.Current) {
 		one.Current = c
 		if c != nil {
 			c.Lane = one.Number
+		}
+		if c != nil && left != nil {
+			c.Session, c.StartedAt = left.Session, left.StartedAt
 		}
 	})
 	if err != nil {
@@ -210,9 +218,10 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	log := l.files.Log(c.Session)
 	session.Log = log
 	one.stage = busy
+	began := c.StartedAt
 	go func() {
 		defer log.Close()
-		e := l.work(one, feature.ID, session)
+		e := l.work(one, feature.ID, began, session)
 		l.heard <- heard{lane: one, ended: &e}
 	}()
 	return s, nil
@@ -293,7 +302,6 @@ func (l *lanes) swap(one *lane, feature string) {
 		}
 		*one.Lane, *other.Lane = *other.Lane, *one.Lane
 		one.Number, other.Number = other.Number, one.Number
-		one.Current, other.Current = other.Current, one.Current
 		one.tree, other.tree = other.tree, one.tree
 		one.Parked = ""
 		return

@@ -132,10 +132,14 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 		if c == nil {
 			continue
 		}
-		l.notEnded(c)
 		n := one.Number - 1
+		counted := n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration
+		if !counted && c.Ended == nil && l.hands != nil && l.hands.Has(c.Feature) {
+			continue // the lane goes on with it when it has its feature again
+		}
+		l.notEnded(c)
 		switch {
-		case n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration: // the loop counted it
+		case counted:
 			if err := l.counted(c, nil, state); err != nil {
 				return nil, err
 			}
@@ -384,7 +388,7 @@ func (l *lanes) given(c *record.Current, at time.Time) {
 		l.begins(c, at)
 	}
 	c.StartedAt = at.UTC()
-	_ = l.Record.Save(l.store) // a later save says so if it fails
+	_ = l.save() // a later save says so if it fails
 }
 
 // drop forgets a session that does not count. What it did stays in its worktree.

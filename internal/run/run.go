@@ -304,6 +304,12 @@ func (r *Run) notEnded(c *record.Current) {
 	}
 }
 
+// writeOff notes that nobody will hear of the end of a session.
+func (r *Run) writeOff(c *record.Current) {
+	r.notEnded(c)
+	r.lost(c)
+}
+
 // lost notes a session that does not count.
 func (r *Run) lost(c *record.Current) {
 	r.files.Session(&r.Record, c, nil, false)

@@ -149,7 +149,7 @@ func (r *Run) starts(iteration int, feature features.Item, set func(*record.Curr
 	set(c)
 	asked := r.pick(c, feature)
 	if err := r.save(); err != nil {
-		if c.Session > 0 {
+		if r.Engine == nil {
 			r.addSessions(-1) // the record on the disk does not have it
 		}
 		set(nil)
