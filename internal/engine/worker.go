@@ -47,17 +47,9 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	}
 	w := &Worker{opts: o, process: o.Worker + "." + nonce()}
 	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(ctx))
-	w.conn, err = connect(ctx, o, append(more, nats.ErrorHandler(w.refused))...)
-	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, fmt.Errorf("the engine at %s does not let this worker in: the credential is that of another run, or it "+
-			"was revoked or replaced; make a new one with 'engine token' on the run's machine", o.URL)
-	}
-	if errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
-		return nil, fmt.Errorf("%d processes use the credential of %s already; end one, or make another credential with "+
-			"'engine token' on the run's machine", maxConnections, o.Worker)
-	}
+	w.conn, err = connect(ctx, o, append(more, nats.ErrorHandler(w.refused), nats.ClosedHandler(w.closed))...)
 	if err != nil {
-		return nil, err
+		return nil, o.refusal(err)
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -84,6 +76,19 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	return w, nil
 }
 
+// refusal says in words why a server does not let a worker in.
+func (o Options) refusal(err error) error {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return fmt.Errorf("the engine at %s does not let this worker in: the credential is that of another run, or it "+
+			"was revoked or replaced; make a new one with 'engine token' on the run's machine", o.URL)
+	case errors.Is(err, nats.ErrMaxAccountConnectionsExceeded):
+		return fmt.Errorf("%d processes use the credential of %s already; end one, or make another credential with "+
+			"'engine token' on the run's machine", maxConnections, o.Worker)
+	}
+	return err
+}
+
 // errNobody means that no run has been there yet.
 var errNobody = errors.New("nobody has coordinated")
 
@@ -96,6 +101,20 @@ func (w *Worker) refused(_ *nats.Conn, _ *nats.Subscription, err error) {
 		w.end(err)
 	}
 	w.opts.Log(err.Error())
+}
+
+// closed ends the worker when its connection is over for good, as when the server refuses its credential.
+func (w *Worker) closed(nc *nats.Conn) {
+	err := cmp.Or(nc.LastError(), nats.ErrConnectionClosed)
+	w.end(w.opts.refusal(fmt.Errorf("the engine has ended the connection: %w", err)))
+}
+
+// Err returns why the server does not let the worker in any more, or nil.
+func (w *Worker) Err() error {
+	if w.conn.nc.IsClosed() {
+		w.closed(w.conn.nc)
+	}
+	return context.Cause(w.ctx)
 }
 
 // Name returns the worker's name.
@@ -126,11 +145,8 @@ func (w *Worker) Take(ctx context.Context) (*Claim, error) {
 		case ctx.Err() != nil:
 			w.leave(holder)
 			return nil, context.Cause(ctx)
-		case w.ctx.Err() != nil:
-			return nil, context.Cause(w.ctx)
-		case w.conn.nc.IsClosed():
-			err := cmp.Or(w.conn.nc.LastError(), nats.ErrConnectionClosed)
-			return nil, fmt.Errorf("the engine has ended the connection: %w", err)
+		case w.Err() != nil:
+			return nil, w.Err()
 		}
 		wait := time.Duration(0)
 		switch {

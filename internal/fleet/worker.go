@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,11 @@ func (w *Worker) Serve(ctx context.Context) error {
 		all.Go(func() error {
 			l := &lane{Worker: w, number: n + 1}
 			for ctx.Err() == nil {
-				if err := l.again(ctx, l.next(ctx, joined)); err != nil {
+				err := l.next(ctx, joined)
+				if refused := joined.Err(); refused != nil { // for good
+					return refused
+				}
+				if err := l.again(ctx, err); err != nil {
 					return err
 				}
 			}
@@ -133,9 +138,10 @@ func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
 		l.say(c.Feature, "is handed in: "+string(r.Class))
 		l.Health.handedIn.Add(1)
 		return nil
-	case c.Context().Err() != nil && outer.Err() == nil:
+	case joined.Err() != nil || c.Context().Err() != nil:
 		_ = os.Remove(l.open) // another session does it anew
-		l.say(c.Feature, "is lost, and what was done here is dropped: "+context.Cause(c.Context()).Error())
+		lost := cmp.Or(joined.Err(), context.Cause(c.Context()))
+		l.say(c.Feature, "is lost, and what was done here is dropped: "+lost.Error())
 		l.Health.lost.Add(1)
 		return nil
 	}
