@@ -168,8 +168,8 @@ func (c *conn) orders(ctx context.Context, each func(feature string, o order, m 
 }
 
 // embedded starts the server, and connects to it in this process.
-func (c *Coordinator) embedded(_ context.Context, is *about) (err error) {
-	c.server, err = serve(c.opts.Dir, c.opts.Listen, *is, c.opts.Log)
+func (c *Coordinator) embedded(ctx context.Context, is *about) (err error) {
+	c.server, err = serve(ctx, c.opts.Dir, c.opts.Listen, *is, c.opts.Log)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -32,8 +34,12 @@ type server struct {
 // readyTime is how long a server may take to start. It takes some milliseconds with little data.
 const readyTime = 30 * time.Second
 
-// serve starts a server. For a port that is free to choose it takes that of the server before, if it can.
-func serve(dir, listen string, a about, log func(string)) (*server, error) {
+// portTime is how long another program may have the port of the server before.
+const portTime = 5 * time.Second
+
+// serve starts a server. If the port is free to choose, and somebody has a credential, it is that of the server before:
+// at another one no worker would find it.
+func serve(ctx context.Context, dir, listen string, a about, log func(string)) (*server, error) {
 	host, port, err := HostPort(listen)
 	if err != nil {
 		return nil, err
@@ -62,14 +68,25 @@ func serve(dir, listen string, a about, log func(string)) (*server, error) {
 	if port > 0 {
 		return s, s.start()
 	}
-	if last, port, err := HostPort(a.Listen); err == nil && last == host && port > 0 {
-		s.opts.Port = port
-		if s.start() == nil {
-			return s, nil // so workers of the run before find this one
+	last, before, err := HostPort(a.Listen)
+	known := slices.ContainsFunc(a.Workers, func(w worker) bool { return w.Key != "" })
+	if err != nil || last != host || before == 0 || !known {
+		s.opts.Port = natsserver.RANDOM_PORT
+		return s, s.start()
+	}
+	s.opts.Port = before
+	taken := new(*net.OpError)
+	err = s.start()
+	for end := time.Now().Add(portTime); errors.As(err, taken) && time.Now().Before(end); err = s.start() {
+		if err := pause(ctx, retryTime); err != nil {
+			return nil, err
 		}
 	}
-	s.opts.Port = natsserver.RANDOM_PORT
-	return s, s.start()
+	if errors.As(err, taken) {
+		err = fmt.Errorf("%w; the workers know this address: free the port, or name another one with --listen, and "+
+			"make new credentials", err)
+	}
+	return s, err
 }
 
 // start starts a server.
