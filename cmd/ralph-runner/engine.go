@@ -106,7 +106,7 @@ func showEngine(screen cli.Screen, s engine.Status) {
 	if s.Problem != "" {
 		screen.Row("problem", plain.Line(s.Problem, 500))
 	}
-	screen.Row("workers", plain.Line(strings.Join(s.Workers, ", "), 500))
+	screen.Row("let in", plain.Line(strings.Join(s.Workers, ", "), 500))
 	if s.Problem != "" {
 		return
 	}
