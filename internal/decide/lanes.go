@@ -112,7 +112,8 @@ func (s *Snapshot) stuck() string {
 	}
 	why := s.List.Stuck()
 	if len(branches) > 0 {
-		why = strings.TrimSuffix("a person is to look at "+Names(branches)+"; "+why, "; ")
+		look := "a person is to look at " + Names(branches) + ", and to merge that or mend it in its worktree"
+		why = strings.TrimSuffix(look+"; "+why, "; ")
 	}
 	return why
 }

@@ -54,7 +54,7 @@ func (d *Desk) items(at *loopdir.Loop) ([]verb.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := verb.Items(p.Snapshot.List.List)
+	items := verb.Items(p)
 	for i := range items {
 		it := &items[i]
 		it.ID = plain.Line(it.ID, 80)

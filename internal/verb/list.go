@@ -28,7 +28,7 @@ func (v Verbs) list() *cli.Command {
 		if err != nil {
 			return err
 		}
-		items := Items(p.Snapshot.List.List)
+		items := Items(p)
 		switch {
 		case asJSON:
 			return cli.JSON(w, items)

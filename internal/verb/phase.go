@@ -138,6 +138,11 @@ type ran struct {
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
 	} `json:"merges"`
+	Lanes []struct {
+		Feature string `json:"feature"`
+		Branch  string `json:"branch"`
+		Parked  string `json:"parked"`
+	} `json:"lanes"`
 }
 
 // current is a session of a run that has begun, and of which the loop does not know yet.
@@ -173,6 +178,20 @@ func lastRun(p *loop.Picture) *ran {
 		return nil
 	}
 	return &run
+}
+
+// waiting says by feature on which branch work waits for a person, and why. r may be nil.
+func (r *ran) waiting() map[string]string {
+	all := map[string]string{}
+	if r == nil {
+		return all
+	}
+	for _, one := range r.Lanes {
+		if one.Parked != "" {
+			all[one.Feature] = fmt.Sprintf("waits on %s: %s", plain.Line(one.Branch, 150), plain.Line(one.Parked, 300))
+		}
+	}
+	return all
 }
 
 // wrong says what went wrong in the run's last session; "" if nothing did, or if others have worked on the loop since.

@@ -435,16 +435,18 @@ type Item struct {
 // titles.
 func Title(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
 
-// Items returns the items of a list. Those that are not work come last.
-func Items(l features.List) []Item {
+// Items returns the items of a loop's list. Those that are not work come last.
+func Items(p *loop.Picture) []Item {
+	l := p.Snapshot.List.List
 	items, order := []Item{}, map[string]int{}
+	waiting := lastRun(p).waiting()
 	for n, item := range l.Order() {
 		order[item.ID] = n + 1
 	}
 	for _, item := range l.Items {
 		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
 		if !item.Passes {
-			v.State, v.Why = "open", l.Why(item)
+			v.State, v.Why = "open", cmp.Or(waiting[item.ID], l.Why(item))
 			if v.Order == 0 {
 				v.State = "blocked"
 			}

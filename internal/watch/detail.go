@@ -182,7 +182,7 @@ func items(p *loop.Picture) []Item {
 		receipts[r.Feature] = append(receipts[r.Feature], Receipt{plain.Line(r.Name, 80), r.At, r.DurationMS})
 	}
 	all := []Item{}
-	for _, item := range verb.Items(s.List.List) {
+	for _, item := range verb.Items(p) {
 		proof := proofs[item.ID]
 		one := Item{Item: item, Checks: []Receipt{}}
 		if item.State == "done" {
