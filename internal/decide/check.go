@@ -243,12 +243,14 @@ func (s *Snapshot) Proof() (p Proof) {
 // FeatureProof is what is known of a claimed feature that has checks.
 type FeatureProof struct {
 	Proven bool // all of its checks passed
-	Stale  bool // at least one of them on other contents than the work tree has now
+	Stale  bool // the loop is not complete, and one of them passed on other contents than the work tree has now
 }
 
-// Proofs returns what is known of the claimed features that have checks, by id.
+// Proofs returns what is known of the claimed features that have checks, by id. What was proven when the loop ended
+// COMPLETE is not stale: its own notifiers may write files.
 func (s *Snapshot) Proofs() map[string]FeatureProof {
 	e, all := s.evidence(), map[string]FeatureProof{}
+	ages := s.Contents != "" && s.State.Status != Complete
 	for _, c := range s.Checks {
 		if c.When != WhenFeature {
 			continue
@@ -257,7 +259,7 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 			r := e.last(c, id)
 			of, seen := all[id]
 			of.Proven = r.Passed && (of.Proven || !seen)
-			of.Stale = of.Stale || s.Contents != "" && r.Tree != s.Contents
+			of.Stale = of.Stale || ages && r.Tree != s.Contents
 			all[id] = of
 		}
 	}

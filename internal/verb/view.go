@@ -32,7 +32,7 @@ type Status struct {
 	Features      decide.Counts     `json:"features"`
 	Checks        int               `json:"checks"`            // how many there are
 	Manual        int               `json:"manual"`            // claimed features with points that only a person can check
-	StaleProofs   int               `json:"staleProofs"`       // features proven on other contents than now
+	StaleProofs   int               `json:"staleProofs"`       // proven features that files have outdated; COMPLETE: 0
 	Running       string            `json:"running"`           // checks that run now
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
