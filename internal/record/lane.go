@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -69,6 +70,19 @@ func (r *Run) ToMerge() (all []string) {
 		}
 	}
 	return all
+}
+
+// Unmerged is ToMerge without what a person has merged since. lacks reports whether the branch that all work is for
+// lacks commits that the commit of a name has.
+func (r *Run) Unmerged(lacks func(name string) bool) []string {
+	now := *r
+	if !lacks(r.Merges.Commit) {
+		now.Merges.Behind = ""
+	}
+	now.Lanes = slices.DeleteFunc(slices.Clone(r.Lanes), func(l Lane) bool {
+		return l.Parked != "" && !lacks("refs/heads/"+l.Branch)
+	})
+	return now.ToMerge()
 }
 
 // AllCurrent returns the sessions that run, or are to be counted.

@@ -28,6 +28,14 @@ func Base(env []string, dir, name string) string {
 	return line(env, dir, "merge-base", name, "HEAD")
 }
 
+// Lacks reports whether a branch lacks commits that the commit of a name has. A name that is gone has none.
+func Lacks(env []string, dir, branch, name string) bool {
+	if strings.HasPrefix(name, "-") { // it would be an option
+		return false
+	}
+	return line(env, dir, "rev-list", "-n", "1", "--ignore-missing", name, "^refs/heads/"+branch) != ""
+}
+
 // line returns what git says, on one line; "" if it fails.
 func line(env []string, dir string, args ...string) string {
 	r := proc.Run(context.Background(), proc.Git(env, dir, args...))

@@ -135,6 +135,7 @@ type ran struct {
 	Problem string `json:"problem"`
 	Raise   string `json:"raise"`
 	Merges  struct {
+		Into   string `json:"into"`
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
 	} `json:"merges"`

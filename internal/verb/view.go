@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Status is how a loop stands, as `status --json` shows it.
@@ -87,7 +88,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	}
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
-	v.ToMerge = toMerge(ctx, p)
+	v.ToMerge = toMerge(p)
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
 			loop.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
@@ -101,16 +102,18 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 
 // toMerge returns what the record of the last run says about work that is not on the person's branch, unless a person
 // has merged it since.
-func toMerge(ctx context.Context, p *loop.Picture) string {
+func toMerge(p *loop.Picture) string {
 	run := lastRun(p)
-	if run == nil || run.Merges.Behind == "" {
-		return ""
-	}
-	git := proc.Git(p.Loop.Env.Vars, p.Loop.At.Project, "merge-base", "--is-ancestor", run.Merges.Commit, "HEAD")
-	if proc.Run(ctx, git).Err == nil {
+	if run == nil || run.Merges.Behind == "" || !Lacks(p, run.Merges.Into, run.Merges.Commit) {
 		return ""
 	}
 	return plain.Line(run.Merges.Behind, 500)
+}
+
+// Lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
+func Lacks(p *loop.Picture, branch, name string) bool {
+	project := p.Loop.At.Project
+	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name)
 }
 
 // Quick returns the status of a loop that was read. It starts no process and hashes no work tree, so it does not tell

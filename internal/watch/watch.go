@@ -46,7 +46,7 @@ type Run struct {
 	Sessions   int       `json:"sessions"`
 	Session    *Session  `json:"session"`           // that runs now; null: none
 	Lanes      []Session `json:"lanes,omitempty"`   // with lanes: those that run now
-	ToMerge    []string  `json:"toMerge,omitempty"` // what a person does to merge all work
+	ToMerge    []string  `json:"toMerge,omitempty"` // what a person does to merge all work; only of a loop alone
 	Done       int       `json:"done"`              // features that it worked on and that pass
 	Leg        string    `json:"leg"`               // of a chain: who works, in words; "": there is none
 }
@@ -262,7 +262,6 @@ func runOf(r *record.Run) *Run {
 	found := &Run{
 		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
-		ToMerge: r.ToMerge(),
 	}
 	if c := r.Chain; c != nil && len(c.Legs) > 0 {
 		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
