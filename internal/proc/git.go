@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,24 @@ func GitOutput(ctx context.Context, c Cmd, verb string) ([]byte, error) {
 	r := Run(ctx, c)
 	switch {
 	case r.Err != nil:
-		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(string(r.Output), 400), r.Err}
+		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(reasons(string(r.Output)), 400), r.Err}
 	case len(out.Bytes()) >= maxGit:
 		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxGit>>20)
 	}
 	return out.Bytes(), nil
+}
+
+// reasons returns what git says from the first line on that it marks as an error, since its warnings and hints may be
+// longer than what is shown. If there is no such line, it returns all.
+func reasons(said string) string {
+	var marked strings.Builder
+	for line := range strings.Lines(said) {
+		begins := strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "fatal: ")
+		if (begins || marked.Len() > 0) && !strings.HasPrefix(line, "hint: ") {
+			marked.WriteString(line)
+		}
+	}
+	return cmp.Or(marked.String(), said)
 }
 
 // GitTexts returns the texts that git prints with -z: each ends with a NUL.

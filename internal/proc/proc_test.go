@@ -95,6 +95,26 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestGitReason runs a command that fails as git does: the error says why, and not what git hints at.
+func TestGitReason(t *testing.T) {
+	t.Parallel()
+	hints := strings.Repeat("hint: Disable this message with git config advice.addIgnoredFile false\n", 6)
+	why := "error: unable to write loose object file: No space left on device\nfatal: adding files failed\n"
+	full := "git add: error: unable to write loose object file: No space left on device fatal: adding files failed"
+	for said, want := range map[string]string{
+		"The following paths are ignored:\n" + hints + why: full,
+		why + hints:           full,
+		"conflict in a.txt\n": "git add: conflict in a.txt",
+		"warning: no\nerror: in the way:\n\tmine.txt\n": "git add: error: in the way: mine.txt",
+	} {
+		c := Cmd{Shell: "cat >&2; exit 128", Stdin: []byte(said), Timeout: time.Minute, Output: 1000}
+		_, err := GitOutput(t.Context(), c, "add")
+		if err == nil || err.Error() != want || GitExit(err) != 128 {
+			t.Errorf("%q: %v, want %q", said, err, want)
+		}
+	}
+}
+
 // A path is one from the command's folder, wherever this process is; a bare name is
 // looked up in the command's PATH.
 func TestRunFindsProgram(t *testing.T) {
