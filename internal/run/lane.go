@@ -171,14 +171,8 @@ type notReady struct{ error }
 func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step, error) {
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
-	failed := func() bool { return err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) }
-	for again := 0; again < mostBroken && failed(); again++ {
-		time.Sleep(nap / 2) // a person's gc may have thrown away what git wrote a moment ago
-		err = l.prepare(ctx, one, feature.ID)
-	}
-	if failed() {
-		one.Feature = feature.ID
-		l.park(one, "its worktree cannot be prepared: "+err.Error())
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) {
+		l.unprepared(one, feature.ID, "its worktree cannot be prepared: "+err.Error())
 		return s, l.save()
 	}
 	if err == nil {
@@ -225,6 +219,25 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		l.heard <- heard{lane: one, ended: &e}
 	}()
 	return s, nil
+}
+
+// mostUnprepared is how often in a row it may be impossible to prepare a lane's worktree.
+const mostUnprepared = 3
+
+// unprepared keeps a lane that has no worktree from asking for work for a while: a disk may be full for a moment, and a
+// person's gc may have thrown away what git wrote. Another lane may take the feature meanwhile. In the end it waits for
+// a person.
+func (l *lanes) unprepared(one *lane, feature, why string) {
+	if one.failed < mostUnprepared {
+		until := time.Now().Add(backOff[one.failed])
+		one.failed++
+		one.rest(until, why)
+		l.Screen.Wait(until, why)
+		return
+	}
+	one.failed = 0
+	one.Feature = feature
+	l.park(one, why)
 }
 
 // prepare brings a lane's worktree up to date for a feature, and gives it a copy of the list.

@@ -60,8 +60,9 @@ type lane struct {
 	stage  stage
 	work   worktree.Work // to be tested
 	done   outcome       // with tested
-	again  time.Time     // when it asks for work again
-	failed int           // sessions in a row that met an overload
+	again  time.Time     // when it asks for work again; zero: at once
+	why    string        // with again: for what it waits
+	failed int           // how often in a row it met an overload, or had no worktree
 }
 
 // stage is what a lane does.
@@ -188,19 +189,18 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 			return l.listen(ctx, s)
 		}
 	}
-	until := l.earliest()
-	if until.IsZero() && !l.listed(ctx) { // somebody has changed it a moment ago
+	first := l.earliest()
+	if first == nil && !l.listed(ctx) { // somebody has changed it a moment ago
 		return l.listen(ctx, s)
 	}
-	if until.IsZero() {
+	if first == nil {
 		return nil, errors.New("no lane has work, and the loop goes on; this is a bug")
 	}
-	why := l.Record.Waiting.Why
-	if l.late(s, until) {
+	if l.late(s, first.again) {
 		l.halt()
-		return l.interrupt(ctx, l.fails(decide.RateLimit, why, until))
+		return l.interrupt(ctx, l.fails(decide.RateLimit, first.why, first.again))
 	}
-	l.wait(ctx, until, why)
+	l.wait(ctx, first.again, first.why)
 	return s, nil
 }
 
@@ -239,6 +239,7 @@ func (l *lanes) inTurn() []*lane {
 // ask asks the loop for a feature for a lane, and begins a session with it. The step is nil if there is none for now.
 // alone: no other lane begins a session before this one, so what they have does not count.
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
+	one.again = time.Time{}
 	ev := l.event(decide.EventStop)
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
 		ev.Spent, ev.Bill = used.reason, used.why()
@@ -256,7 +257,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	case decide.Continue:
 		return l.start(ctx, one, s)
 	case decide.Wait:
-		l.rest(one, d.Next.RetryAt, "the loop has used its iterations for this hour")
+		one.rest(d.Next.RetryAt, "the loop has used its iterations for this hour")
 		return nil, nil
 	case decide.Pass:
 		return nil, nil
@@ -299,9 +300,9 @@ func (l *lanes) about(ev *loop.Event, one *lane) {
 }
 
 // rest keeps a lane from asking for work until a time.
-func (l *lanes) rest(one *lane, until time.Time, why string) {
+func (one *lane) rest(until time.Time, why string) {
 	one.again = until
-	l.Record.Waiting = &record.Waiting{Until: until.UTC(), Why: why}
+	one.why = why
 }
 
 // in returns how many lanes are in one of some stages.
@@ -314,14 +315,14 @@ func (l *lanes) in(stages ...stage) (n int) {
 	return n
 }
 
-// earliest returns when the first lane asks for work again.
-func (l *lanes) earliest() (at time.Time) {
+// earliest returns the first lane that asks for work again; nil: none waits for that.
+func (l *lanes) earliest() (first *lane) {
 	for _, one := range l.all {
-		if !one.again.IsZero() && (at.IsZero() || one.again.Before(at)) {
-			at = one.again
+		if !one.again.IsZero() && (first == nil || one.again.Before(first.again)) {
+			first = one
 		}
 	}
-	return at
+	return first
 }
 
 // listen waits until a session or checks have ended, or a person stops the loop. last is the last step.
@@ -376,7 +377,7 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 		l.over, err = l.interrupt(ctx, l.fails(class, why, e.Until))
 		return err
 	case until.After(time.Now()):
-		l.rest(one, until, why)
+		one.rest(until, why)
 		l.Screen.Wait(until, why)
 	}
 	return l.save()
@@ -444,7 +445,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		}
 	}
 	if d.Verdict == decide.Wait && d.Next.RetryAt.After(time.Now()) {
-		l.rest(one, d.Next.RetryAt, "the loop has used its iterations for this hour")
+		one.rest(d.Next.RetryAt, "the loop has used its iterations for this hour")
 	}
 	if d.Verdict == decide.Continue && l.in(busy) < l.Record.Options.Workers && !l.waitsForOthers(one) {
 		return l.start(ctx, one, s) // else it asks when the others are done
