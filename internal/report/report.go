@@ -55,7 +55,11 @@ func Commits(ctx context.Context, env loop.Env, d *watch.Detail) (all []tree.Com
 	if from.IsZero() {
 		return nil, 0
 	}
-	return tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, from, to)
+	run := ""
+	if d.Run != nil {
+		run = d.Run.ID
+	}
+	return tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, run, from, to)
 }
 
 // span returns when the loop, or its last run, began and ended. An end that has not come is now.

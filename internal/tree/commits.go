@@ -29,12 +29,34 @@ const (
 )
 
 // Commits returns the commits that were made in a time on what is checked out in a folder, the first one first: at most
-// the last 500, and how many came before these. A merge stands for the commits that it merged. It returns none if the
-// folder is in no repository. It runs no program that the repository names.
-func Commits(ctx context.Context, env []string, dir string, from, to time.Time) (all []Commit, more int) {
-	within := []string{
-		"--first-parent", fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1), "HEAD",
+// the last 500, and how many came before these. A merge stands for the commits that it merged, other than those of a
+// run; "": none. It returns none if the folder is in no repository. It runs no program that the repository names.
+func Commits(ctx context.Context, env []string, dir, run string, from, to time.Time) (all []Commit, more int) {
+	within := []string{fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1), "HEAD"}
+	all, more = shown(ctx, env, dir, within)
+	if run == "" || more > 0 {
+		return all, more
 	}
+	// A person who merges a lane's branch may put the run's own commits on the side of a merge.
+	grep := []string{"rev-list", "-n", strconv.Itoa(maxCommits), "--basic-regexp", "--grep=^Ralph-Run: " + run + "$"}
+	ids, err := proc.GitOutput(ctx, proc.Git(env, dir, append(grep, within...)...), "rev-list")
+	if err != nil {
+		return all, more
+	}
+	missing := slices.DeleteFunc(strings.Fields(string(ids)), func(id string) bool {
+		return slices.ContainsFunc(all, func(c Commit) bool { return c.Hash == id })
+	})
+	if len(missing) > 0 {
+		beside, _ := shown(ctx, env, dir, append([]string{"--no-walk"}, missing...))
+		all = append(all, beside...)
+		slices.SortStableFunc(all, func(a, b Commit) int { return a.At.Compare(b.At) })
+	}
+	return all, more
+}
+
+// shown returns commits of the first parents, as Commits does.
+func shown(ctx context.Context, env []string, dir string, within []string) (all []Commit, more int) {
+	within = append([]string{"--first-parent"}, within...)
 	mark := rand.Text() // nobody can put it into a commit
 	out := &proc.Head{Limit: maxDiffs}
 	git := proc.Git(env, dir, append([]string{

@@ -17,7 +17,7 @@ func TestCommits(t *testing.T) {
 	}
 	p := project{t, t.TempDir(), true}
 	begin := time.Now().Add(-time.Minute)
-	if got, more := Commits(t.Context(), os.Environ(), p.dir, begin, time.Now()); got != nil || more != 0 {
+	if got, more := Commits(t.Context(), os.Environ(), p.dir, "", begin, time.Now()); got != nil || more != 0 {
 		t.Errorf("without a repository there are commits: %+v", got)
 	}
 	pwned := filepath.Join(p.dir, "pwned")
@@ -32,7 +32,7 @@ func TestCommits(t *testing.T) {
 	p.run("commit", "-q", "-m", "First \x1b[31m<b>")
 	p.write("a.txt", "two\x1b[0m\n")
 	p.run("commit", "-q", "-am", "Second\n\nRalph-Feature: login\nRalph-Feature: log out")
-	got, more := Commits(t.Context(), os.Environ(), p.dir, begin, time.Now())
+	got, more := Commits(t.Context(), os.Environ(), p.dir, "", begin, time.Now())
 	if len(got) != 2 || more != 0 {
 		t.Fatalf("the commits are %+v, and %d more", got, more)
 	}
@@ -47,7 +47,7 @@ func TestCommits(t *testing.T) {
 	if _, err := os.Stat(pwned); err == nil {
 		t.Error("git ran a program of the repository's configuration")
 	}
-	if got, _ := Commits(t.Context(), os.Environ(), p.dir, begin.Add(-time.Hour), begin); got != nil {
+	if got, _ := Commits(t.Context(), os.Environ(), p.dir, "", begin.Add(-time.Hour), begin); got != nil {
 		t.Errorf("commits of another time: %+v", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestManyCommits(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	from := time.Unix(1_700_000_003, 0)
-	all, more := Commits(t.Context(), os.Environ(), p.dir, from, time.Now())
+	all, more := Commits(t.Context(), os.Environ(), p.dir, "", from, time.Now())
 	if len(all) != maxCommits || more != 4 || all[0].At.Unix() != 1_700_000_007 {
 		t.Errorf("%d commits from %d on, and %d more", len(all), all[0].At.Unix(), more)
 	}
