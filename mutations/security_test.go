@@ -366,8 +366,8 @@ var security = []row{
 		"Output that moves the terminal, quotes signals, or lies | cleans it; takes only unquoted lines",
 		runner("hostile-words"),
 		"internal/decide/promise.go",
-		"	if inFenceOrQuote(lines[:len(lines)-1]) {",
-		"	if inFenceOrQuote(nil) {",
+		"	if inFenceOrQuote(before) || ",
+		"	if inFenceOrQuote(nil) || ",
 	},
 	{
 		"A limit, error or cost that the agent's commands print | believes it only if the client then ends so",

@@ -139,11 +139,6 @@ type ran struct {
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
 	} `json:"merges"`
-	Lanes []struct {
-		Feature string `json:"feature"`
-		Branch  string `json:"branch"`
-		Parked  string `json:"parked"`
-	} `json:"lanes"`
 }
 
 // current is a session of a run that has begun, and of which the loop does not know yet.
@@ -155,6 +150,9 @@ type current struct {
 
 type ranLane struct {
 	Current current `json:"current"`
+	Feature string  `json:"feature"`
+	Branch  string  `json:"branch"`
+	Parked  string  `json:"parked"`
 }
 
 // runs reports whether the agent of the session works, if the run does.
