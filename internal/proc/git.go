@@ -39,16 +39,17 @@ const maxGit = 64 << 20
 // gitError is a git command that failed.
 type gitError struct {
 	verb string
-	code int // the exit status
-	said string
+	code int    // the exit status
+	said string // as it is
 	err  error
 }
 
 func (e *gitError) Error() string {
-	if e.said == "" {
+	said := plain.Line(reasons(e.said), 400)
+	if said == "" {
 		return fmt.Sprintf("git %s: %v", e.verb, e.err)
 	}
-	return fmt.Sprintf("git %s: %s", e.verb, e.said)
+	return fmt.Sprintf("git %s: %s", e.verb, said)
 }
 
 func (e *gitError) Unwrap() error { return e.err }
@@ -68,7 +69,7 @@ func GitOutput(ctx context.Context, c Cmd, verb string) ([]byte, error) {
 	r := Run(ctx, c)
 	switch {
 	case r.Err != nil:
-		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(reasons(string(r.Output)), 400), r.Err}
+		return out.Bytes(), &gitError{verb, r.ExitCode, string(r.Output), r.Err}
 	case len(out.Bytes()) >= maxGit:
 		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxGit>>20)
 	}
