@@ -124,8 +124,8 @@ var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
 		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"git_hooks", lookGitHooks}, {"confine", lookConfine},
-		{"time", lookTime}, {"session", lookSession}, {"prompt", lookPrompt}, {"notices", lookNotices}, {"commit", lookCommit},
-		{"leftovers", lookLeftovers},
+		{"time", lookTime}, {"session", lookSession}, {"prompt", lookPrompt}, {"notices", lookNotices},
+		{"commit", lookCommit}, {"leftovers", lookLeftovers},
 	}
 )
 

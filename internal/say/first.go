@@ -38,8 +38,8 @@ For each feature:
 %s`, folder, list, Steps(claim, folder+"/"+loopdir.ProgressFile), GiveUp)
 }
 
-// RenameList returns the text of RALPH_PROMPT.md with the path of the list that a loop has now, where our own words name
-// the one that it had.
+// RenameList returns the text of RALPH_PROMPT.md with the path of the list that a loop has now, where our own words
+// name the one that it had.
 func RenameList(prompt string, at *loopdir.Loop, was, now config.Config) string {
 	if now.NoList() || now.Source.Given() {
 		return prompt

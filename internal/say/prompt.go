@@ -153,7 +153,8 @@ func (w *prompter) lost() {
 		return
 	}
 	w.addf("\nThese parts of %s were deleted or reworded: %s\nPut them back word for word, and take out what you "+
-		"added to them, such as a key; then continue. If you do not, the loop ends.\n", w.list, plain.Line(strings.Join(lost, ", "), 500))
+		"added to them, such as a key; then continue. If you do not, the loop ends.\n", w.list,
+		plain.Line(strings.Join(lost, ", "), 500))
 	if strings.HasPrefix(lost[0], "#") {
 		w.addf("(They have no ids, so their order counts: put them back in order, and add others at the end.)\n")
 	}
