@@ -136,7 +136,7 @@ func (d *Decision) stop(s *Snapshot) Need {
 		d.idle(s)
 		return Need{}
 	case feature.ID == "" && d.needsTrust(s):
-		d.Next.Needs = "nobody has trusted the commands of ralph.json, so the " + d.Failure.Called() + " did not run"
+		d.Next.Needs = untrusted(d.Failure.Called())
 		d.end(s, Blocked, Untrusted)
 		return Need{}
 	case feature.ID == "" && s.Left[""] != "", // what the loop as a whole lacks waits for a person, too
@@ -170,6 +170,11 @@ func (d *Decision) choose(s *Snapshot) (feature features.Item) {
 	}
 	feature, _ = s.List.Next()
 	return feature
+}
+
+// untrusted says what did not run.
+func untrusted(what string) string {
+	return "nobody has trusted the commands of ralph.json, so the " + what + " did not run"
 }
 
 // needsTrust reports whether a person has to trust a check before it proves what is claimed. No work of the agent's

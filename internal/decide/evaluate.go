@@ -3,6 +3,8 @@ package decide
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Evaluator decides whether a loop is complete. A loop asks its evaluators in order.
@@ -151,6 +153,9 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 		switch {
 		case a.Action == AnswerComplete && !open && d.Failure == nil:
 			d.complete(s, AllFeaturesPass)
+		case a.Action != AnswerComplete && a.Action != AnswerContinue && s.Untrusted:
+			d.Next.Needs = untrusted("evaluator " + plain.Line(by.Name, 80))
+			d.end(s, Blocked, Untrusted)
 		case a.Action != AnswerComplete && a.Action != AnswerContinue:
 			d.Next.Needs = a.Reason
 			d.end(s, Escalated, ByEvaluator)

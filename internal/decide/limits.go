@@ -318,7 +318,7 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 		what := "a check failed"
 		switch {
 		case d.Failure != nil:
-			what = "the check " + plain.Line(d.Failure.Name, 80) + " failed"
+			what = "the " + d.Failure.Called() + " " + d.Failure.Outcome()
 		case len(d.Next.Lanes) > 0:
 			what = "a check failed, or work was in conflict,"
 		}

@@ -151,12 +151,16 @@ func (p *Picture) MoreIterations(s decide.State) string {
 	return fmt.Sprintf("%s +%d", p.Loop.Call("extend"), decide.DefaultIterations)
 }
 
-// MoreTime is MoreIterations for the deadline.
+// MoreTime is MoreIterations for the deadline. A loop that first has to wait gets that time, too.
 func (p *Picture) MoreTime(s decide.State) string {
-	if ceiling := p.Snapshot.Limits.CeilingDeadline; ceiling > 0 && time.Since(s.StartedAt) >= ceiling {
+	limits := p.Snapshot.Limits
+	ran := time.Since(s.StartedAt)
+	needs := max(ran, s.RetryAt.Sub(s.StartedAt))
+	if ceiling := limits.CeilingDeadline; ceiling > 0 && needs >= ceiling {
 		return fmt.Sprintf(raise, plain.Duration(ceiling))
 	}
-	return p.Loop.Call("extend") + " +2h"
+	waits := max(0, needs-max(ran, s.Deadline(limits)))
+	return fmt.Sprintf("%s +%dh", p.Loop.Call("extend"), 2+int(waits.Hours()))
 }
 
 const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"

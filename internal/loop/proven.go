@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
@@ -123,7 +126,7 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	case left != "":
 		why = left + ", as the output of a build: let git ignore it, or commit it"
 	case len(ignored) > 0:
-		why = decide.Names(ignored) + ", which git ignores only since 'trust': add it with git add -f, or type: " +
+		why = decide.Names(ignored) + ", which git ignores only since 'trust': git add -f it if the work needs it, else type: " +
 			p.Loop.Call("trust")
 	}
 	line := time.Now().UTC().Format(logTime) + " commit " + cmp.Or(commit, "none")
@@ -141,7 +144,15 @@ func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []strin
 	if err != nil {
 		return nil // the next stop says so
 	}
-	ignored, err := repo.Ignored(ctx, files)
+	inMade := func(name string) bool {
+		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+			if locked.MadeAnew(folder, true) {
+				return true
+			}
+		}
+		return false
+	}
+	ignored, err := repo.Ignored(ctx, slices.DeleteFunc(files, inMade))
 	if err != nil {
 		return nil
 	}

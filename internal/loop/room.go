@@ -241,7 +241,7 @@ func (p *Picture) rule() room.Rule {
 			return "it is locked"
 		case len(c.Work) > 0 && e.Added() && odd(name):
 			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@~,()[], $ before " +
-				"a small letter, and no - at the beginning"
+				"a small letter or a dot, and no - at the beginning"
 		case len(c.Work) > 0 && e.Stray && !c.SpellsAll(name):
 			return `a link that leads to no file of the agent's counts only if "work" names its whole path`
 		case locked.IsTarget(c.Targets, name):
@@ -271,12 +271,13 @@ func (p *Picture) rule() room.Rule {
 }
 
 // odd reports whether a name could be a command, a flag or several words where a makefile or a script hands it to a
-// shell. Routes have names such as $id.tsx; variables whose value has spaces (IFS, PS4) have capital letters.
+// shell. Routes have names such as $id.tsx and files.$.tsx; variables whose value has spaces (IFS, PS4) have capital
+// letters.
 func odd(name string) bool {
 	for i, r := range name {
 		if r == '$' {
 			r, _ = utf8.DecodeRuneInString(name[i+1:])
-			if !unicode.IsLower(r) {
+			if !unicode.IsLower(r) && r != '.' {
 				return true
 			}
 		}

@@ -134,12 +134,19 @@ func CutMarker(prompt string) (name, text string) {
 	return path.Base(folder), text
 }
 
-// Marker returns the first line of a prompt that names the loop.
-func (l *Loop) Marker() string { return Marker + filepath.ToSlash(filepath.Join(Below, l.Name)) }
+// Marker returns the first line of a prompt that names the loop. No search finds one that is elsewhere by its name.
+func (l *Loop) Marker() string {
+	if !l.Below() {
+		return Marker + filepath.ToSlash(l.Dir)
+	}
+	return Marker + filepath.ToSlash(filepath.Join(Below, l.Name))
+}
 
-// Mark returns a prompt that names the loop: a person may have put something before the line that does.
+// Mark returns a prompt that names the loop: a person may have put something before the line that does. The prompt of a
+// loop that is elsewhere stays as it is.
 func (l *Loop) Mark(prompt string) string {
-	if name, _ := CutMarker(prompt); name == l.Name {
+	name, _ := CutMarker(prompt)
+	if name == l.Name || !l.Below() && prompt != "" {
 		return prompt
 	}
 	return l.Marker() + "\n\n" + prompt

@@ -96,8 +96,7 @@ func anotherTree(p *loop.Picture) string {
 	if err != nil || !filepath.IsAbs(real) {
 		return ""
 	}
-	in, err := filepath.Rel(p.Loop.At.Project, real)
-	if err == nil && filepath.IsLocal(in) {
+	if loopdir.RepoRoot(real) == loopdir.RepoRoot(p.Loop.At.Project) {
 		return ""
 	}
 	return plain.Line(p.Loop.At.Project, 300)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,8 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
 }
 
-// Ignored returns which of the project's files no commit has, since git ignores them.
+// Ignored returns which of the project's files no commit has, since git ignores them, without hidden ones and the output
+// of builds.
 func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
 	here, err := r.here(ctx)
 	if err != nil {
@@ -90,7 +92,9 @@ func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
 	}
 	var in strings.Builder
 	for _, name := range names {
-		in.WriteString(path.Join(r.prefix, name) + "\x00")
+		if !slices.Contains(built, path.Ext(name)) && !strings.HasPrefix(path.Base(name), ".") {
+			in.WriteString(path.Join(r.prefix, name) + "\x00")
+		}
 	}
 	out, err := here.feed(ctx, []byte(in.String()), "check-ignore", "-z", "--stdin")
 	if proc.GitExit(err) == 1 { // it ignores none
