@@ -108,6 +108,7 @@ func (r *Run) Forget(c *Current) {
 			r.Lanes[i].Current = nil
 		}
 	}
+	r.Switches = slices.DeleteFunc(r.Switches, func(s Switch) bool { return s.Session == 0 && s.Feature == c.Feature })
 }
 
 const (

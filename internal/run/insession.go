@@ -73,6 +73,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err
 	}
+	r.noteFiles()
 	if c := r.left(); c != nil {
 		r.files.Session(&r.Record, c, nil, true)
 		r.Record.Current = nil

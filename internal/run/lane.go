@@ -176,6 +176,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		return s, l.save()
 	}
 	if err == nil {
+		one.unmade = 0
 		err = l.before(ctx, s)
 	}
 	if err != nil {
@@ -228,14 +229,14 @@ const mostUnprepared = 3
 // person's gc may have thrown away what git wrote. Another lane may take the feature meanwhile. In the end it waits for
 // a person.
 func (l *lanes) unprepared(one *lane, feature, why string) {
-	if one.failed < mostUnprepared {
-		until := time.Now().Add(backOff[one.failed])
-		one.failed++
+	if one.unmade < mostUnprepared {
+		until := time.Now().Add(backOff[one.unmade])
+		one.unmade++
 		one.rest(until, why)
 		l.Screen.Wait(until, why)
 		return
 	}
-	one.failed = 0
+	one.unmade = 0
 	one.Feature = feature
 	l.park(one, why)
 }

@@ -62,7 +62,8 @@ type lane struct {
 	done   outcome       // with tested
 	again  time.Time     // when it asks for work again; zero: at once
 	why    string        // with again: for what it waits
-	failed int           // how often in a row it met an overload, or had no worktree
+	failed int           // sessions in a row that met an overload
+	unmade int           // how often in a row its worktree could not be prepared
 }
 
 // stage is what a lane does.

@@ -199,7 +199,6 @@ func (r *Run) ready() error {
 	if err != nil {
 		return err
 	}
-	r.noteFiles()
 	r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	return err
 }
@@ -237,6 +236,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err
 	}
+	r.noteFiles()
 	state, err := r.store.State()
 	if err != nil {
 		return nil, err

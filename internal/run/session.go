@@ -365,10 +365,10 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
-		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
+		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: give it another agent, or another limit", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
-		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d", o.MaxTokens)
+		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: give it another agent, or another limit", o.MaxTokens)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)

@@ -78,7 +78,7 @@ func (r *Run) promised(message string) bool {
 	return status == decide.Complete && builtIn == ""
 }
 
-// noteFiles notes which of the files that are signals are there already, for the run and for one that goes on from it.
+// noteFiles notes which of the files that are signals are there before the first session, for the run and for one that goes on from it.
 // A file of an earlier run would claim what nobody has done.
 func (r *Run) noteFiles() {
 	names := r.Record.Options.CompleteOn

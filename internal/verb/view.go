@@ -449,7 +449,7 @@ func Items(p *loop.Picture) []Item {
 	for _, item := range l.Items {
 		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
 		if !item.Passes {
-			v.State, v.Why = "open", cmp.Or(waiting[item.ID], l.Why(item))
+			v.State, v.Why = "open", cmp.Or(l.Why(item), waiting[item.ID])
 			if v.Order == 0 {
 				v.State = "blocked"
 			}
