@@ -83,8 +83,8 @@ func serve(ctx context.Context, dir, listen string, a about, log func(string)) (
 		}
 	}
 	if errors.As(err, taken) {
-		err = fmt.Errorf("%w; the workers know this address: free the port, or name another one with --workers, --engine embedded and --listen, and "+
-			"make new credentials", err)
+		err = fmt.Errorf("%w; the workers know this address: free the port, or name another one with --workers, "+
+			"--engine embedded and --listen, and make new credentials", err)
 	}
 	return s, err
 }

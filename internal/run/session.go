@@ -349,6 +349,8 @@ func (l ownLimit) why() string {
 	return fmt.Sprintf("the run has %s (%s)", l.bill, flag)
 }
 
+const otherLimit = "give it another agent, or another limit"
+
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
@@ -365,10 +367,10 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
-		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: give it another agent, or another limit", o.MaxCostUSD)
+		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+otherLimit, o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
-		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: give it another agent, or another limit", o.MaxTokens)
+		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+otherLimit, o.MaxTokens)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)

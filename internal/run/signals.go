@@ -78,8 +78,8 @@ func (r *Run) promised(message string) bool {
 	return status == decide.Complete && builtIn == ""
 }
 
-// noteFiles notes which of the files that are signals are there before the first session, for the run and for one that goes on from it.
-// A file of an earlier run would claim what nobody has done.
+// noteFiles notes which of the files that are signals are there before the first session, for the run and for one that
+// goes on from it. A file of an earlier run would claim what nobody has done.
 func (r *Run) noteFiles() {
 	names := r.Record.Options.CompleteOn
 	if r.Record.Chain != nil {

@@ -28,8 +28,8 @@ func Base(env []string, dir, name string) string {
 	return line(env, dir, "merge-base", name, "HEAD")
 }
 
-// Lacks reports whether a branch and what is checked out lack commits that the commit of a name has. A name that is gone
-// has none.
+// Lacks reports whether a branch and what is checked out lack commits that the commit of a name has. A name that is
+// gone has none.
 func Lacks(env []string, dir, branch, name string) bool {
 	if strings.HasPrefix(name, "-") { // it would be an option
 		return false

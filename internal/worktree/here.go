@@ -83,8 +83,8 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
 }
 
-// Ignored returns which of the project's files no commit has, since git ignores them, without hidden ones and the output
-// of builds.
+// Ignored returns which of the project's files no commit has, since git ignores them, without hidden ones and the
+// output of builds.
 func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
 	here, err := r.here(ctx)
 	if err != nil {
