@@ -202,10 +202,6 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	if err := p.Snapshot.ConfigErr; err != nil { // the loop would fail after a session that is paid for
 		return nil, cli.Usagef("%w", err)
 	}
-	doom, d := say.Doom(p)
-	if d.Next.ExitReason == decide.ConfigChanged || d.Next.ExitReason == decide.ListChanged { // likewise
-		return nil, cli.Usagef("%s", doom)
-	}
 	for _, warning := range say.Warnings(p) {
 		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)
 	}

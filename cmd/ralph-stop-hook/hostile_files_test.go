@@ -275,7 +275,7 @@ var hostileConfigs = []badInput{
 	},
 	{
 		"an evaluator that nobody trusts", `{"evaluate":[{"command":"touch $PROJECT/pwned"}]}`,
-		end, "nobody has trusted this command", "checks.log " + committed,
+		end, "nobody has trusted the commands of ralph.json", "checks.log " + committed,
 	},
 	{"an unknown evaluator", `{"evaluate":["vote"]}`, end, "must be", ""},
 	{"1,000 evaluators", around(`{"evaluate":["default"`, `,"default"`, 999, `]}`), end, "at most 10", ""},

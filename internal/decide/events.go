@@ -160,7 +160,6 @@ func (s *Snapshot) AsOwner() {
 // Revive makes the record that of a running loop again. was is the status that people saw last. A loop that did not
 // run begins to count anew.
 func (s *State) Revive(was Status, now time.Time) {
-	asked := s.ExitReason == ConfigChanged || s.ExitReason == ListChanged
 	s.Status = InProgress
 	s.ExitReason = ""
 	s.Needs = ""
@@ -170,7 +169,7 @@ func (s *State) Revive(was Status, now time.Time) {
 		s.RetryAt = time.Time{}
 		s.SessionPassed = 0
 		s.Blocks = nil
-		s.Warned = s.Warned && asked // of a person, who has not accepted it yet
+		s.Warned = false
 		s.CheckFailures = 0
 		s.Cut = ""
 		s.Habits = Habits{}
