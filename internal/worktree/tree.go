@@ -46,13 +46,13 @@ const prepared = "ralph-prepared"
 // Prepared returns with what SetPrepared was called last for the worktree, "" if it was not. One that was removed, and
 // made again, is not prepared.
 func (t *Tree) Prepared() string {
-	inputs, _ := os.ReadFile(filepath.Join(t.git, prepared))
+	inputs, _ := loopdir.ReadFile(t.git, prepared, maxRules)
 	return string(inputs)
 }
 
 // SetPrepared notes from what the worktree got what it needs beside the files of commits.
 func (t *Tree) SetPrepared(inputs string) error {
-	return os.WriteFile(filepath.Join(t.git, prepared), []byte(inputs), 0o600)
+	return writeNew(filepath.Join(t.git, prepared), []byte(inputs), 0o600)
 }
 
 // Add makes a worktree at dir on a new branch that begins at the commit base. Without a branch, the worktree is on
@@ -149,7 +149,7 @@ func (t *Tree) own(ctx context.Context, tip string) error {
 		if err := os.RemoveAll(link); err != nil {
 			return err
 		}
-		if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(t.git)+"\n"), 0o644); err != nil {
+		if err := writeNew(link, []byte("gitdir: "+filepath.ToSlash(t.git)+"\n"), 0o644); err != nil {
 			return err
 		}
 	}

@@ -314,3 +314,20 @@ func TestModes(t *testing.T) {
 	w.want("the script", string(out), "ran\n")
 	w.ok(err)
 }
+
+// TestPreparedLink has an agent put a link into the place of a worktree's note of what it was given.
+func TestPreparedLink(t *testing.T) {
+	w := newWorld(t, "")
+	w.open()
+	lane := w.lane("lane-1")
+	victim := filepath.Join(t.TempDir(), "victim")
+	w.ok(os.WriteFile(victim, []byte("theirs"), 0o600))
+	note := filepath.Join(lane.git, prepared)
+	w.ok(os.Symlink(victim, note))
+	w.want("what a link gives", lane.Prepared(), "")
+	w.ok(lane.SetPrepared("npm ci"))
+	w.want("what was noted", lane.Prepared(), "npm ci")
+	text, err := os.ReadFile(victim)
+	w.ok(err)
+	w.want("the file behind the link", string(text), "theirs")
+}
