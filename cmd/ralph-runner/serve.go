@@ -43,8 +43,8 @@ func (v verbs) serve() *cli.Command {
 
 const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
 have not begun yet. Only this machine reaches the page, and only with the printed address,
-which has a token. With --control each start has another one, which no file has: whoever has
-it may change loops, and agents read files.`
+which has a token. With --control each start makes a new token and writes it to no file:
+whoever has the token may change loops, and agents can read files.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {
@@ -101,8 +101,8 @@ func (s *server) run(w io.Writer, folders []string) error {
 	return listen(ctx, listener, handler)
 }
 
-// token returns what whoever asks must know. An agent can read every file of this user, and is no person: so a token
-// that lets somebody change loops is in none.
+// token returns the token that a request must have. A token that lets its owner change loops is in no file, because an
+// agent can read every file of this user.
 func (s *server) token() (string, error) {
 	if s.control {
 		return rand.Text(), nil

@@ -30,8 +30,8 @@ func (o *Output) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Failed returns the error of a command that has printed to o: its own, or that of the output. A reader who has closed
-// a pipe has read what it wanted, and is told nothing.
+// Failed returns the error of a command that has printed to o: its own, or that of the output. A reader who closes
+// a pipe has read enough: that is no failure to report.
 func (o *Output) Failed(err error) error {
 	switch {
 	case errors.Is(o.Err, syscall.EPIPE) && (err == nil || errors.Is(err, o.Err)):

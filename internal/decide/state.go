@@ -264,8 +264,7 @@ type Checking struct {
 	Proven int `json:"proven,omitzero"`
 	// claimed features with manual points, which only a person can check
 	Manual int `json:"manual,omitzero"`
-	// the agent was asked to put back what is locked, or a person has changed that before the loop began: nobody is
-	// asked (again)
+	// no agent is asked to put back what is locked: one was asked, or a person changed it before the loop began
 	Warned bool `json:"warned,omitzero"`
 	// the check or evaluator for which the time of the last stop was too short; empty: none
 	Cut string `json:"cut,omitzero"`

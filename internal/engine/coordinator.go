@@ -139,18 +139,20 @@ func (c *Coordinator) Err() error { return context.Cause(c.ctx) }
 func (c *Coordinator) Left(feature string) bool {
 	c.mu.Lock()
 	defer c.unlock()
-	k := c.jobs[feature]
-	return k != nil && k.left && k.State == stateOpen
+	return c.jobs[feature].isLeft()
 }
+
+// isLeft is Left for the feature's job. k may be nil.
+func (k *job) isLeft() bool { return k != nil && k.left && k.State == stateOpen }
 
 // Resume returns the body of the job that is Left. It stays with that worker.
 func (c *Coordinator) Resume(feature string) (body []byte, has bool) {
-	if !c.Left(feature) {
-		return nil, false
-	}
 	c.mu.Lock()
 	defer c.unlock()
 	k := c.jobs[feature]
+	if !k.isLeft() {
+		return nil, false
+	}
 	k.left = false
 	return k.Body, true
 }

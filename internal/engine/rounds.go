@@ -484,7 +484,9 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:
-		k.done <- Submission{said.Feature, k.Attempt, name, k.said.Machine, since, said.Report, c.conn, claim, said.Work}
+		k.done <- Submission{
+			said.Feature, k.Attempt, name, k.said.Machine, since, said.Report, c.conn, claim, said.Work,
+		}
 	case stateDropped:
 		c.dropped(k, claim, said)
 	default:

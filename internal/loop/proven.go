@@ -137,8 +137,8 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	return &decide.Committed{Commit: commit, Why: why}
 }
 
-// ignoredSince returns the files about which something is proven, and which git ignores now: an agent can write the
-// rules, and nobody would miss the files before another clone does.
+// ignoredSince returns files that are part of what is proven, and that git ignores by now. An agent can write git's
+// rules. The commit lacks such a file, which another clone is the first to notice.
 func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []string {
 	files, err := p.treeToProve().Files(ctx)
 	if err != nil {
@@ -152,10 +152,7 @@ func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []strin
 		}
 		return false
 	}
-	ignored, err := repo.Ignored(ctx, slices.DeleteFunc(files, inMade))
-	if err != nil {
-		return nil
-	}
+	ignored, _ := repo.Ignored(ctx, slices.DeleteFunc(files, inMade)) // likewise
 	return ignored
 }
 

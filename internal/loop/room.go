@@ -240,8 +240,8 @@ func (p *Picture) rule() room.Rule {
 		case isLocked:
 			return "it is locked"
 		case len(c.Work) > 0 && e.Added() && odd(name):
-			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@~,()[], $ before " +
-				"a small letter or a dot, and no - at the beginning"
+			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@~,()[], " +
+				"$ before a small letter or a dot, and no - at the beginning"
 		case len(c.Work) > 0 && e.Stray && !c.SpellsAll(name):
 			return `a link that leads to no file of the agent's counts only if "work" names its whole path`
 		case locked.IsTarget(c.Targets, name):

@@ -68,7 +68,7 @@ type Run struct {
 	Sessions   int           `json:"sessions"`   // sessions that were started
 	Spent      Sum           `json:"spent"`
 	Problem    string        `json:"problem,omitempty"` // what went wrong in the last session
-	Raise      string        `json:"raise,omitempty"`   // the flag that gives it more; "": it has no limit that is reached
+	Raise      string        `json:"raise,omitempty"`   // the flag that gives it more; "": no limit is reached
 	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
 	Work       []Work        `json:"work"`              // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
@@ -79,7 +79,7 @@ type Run struct {
 	Merges Merges `json:"merges,omitzero"`
 	Backup string `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
 
-	// Found has the files that are signals and were there when the run began, by path; "": there was none.
+	// Found has, by path, the size and time of each signal file before the first session; "": there was no such file.
 	Found map[string]string `json:"found,omitempty"`
 
 	Cooling  []Cooling `json:"cooling,omitempty"`

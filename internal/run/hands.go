@@ -38,8 +38,8 @@ type Job struct {
 	List      string           // path of the lane's copy of the list below the project
 	Reading   features.Reading // how that is read
 	Notes     string           // path of the lane's copy of progress.txt below the project
-	Began     time.Time        // when a worker took the session that an earlier process has offered; zero: none is known
-	Claimed   func(time.Time)  // is called when a worker takes the session: it begins then, or once more
+	Began     time.Time        // when a worker took what an earlier process offered; zero: not known
+	Claimed   func(time.Time)  // Work calls it when a worker takes the session, which begins then, or once more
 }
 
 // work runs a session of a lane, here or by the run's hands.

@@ -217,8 +217,8 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
 	if decide.Stray(e.Message) {
-		r.Screen.Warn(fmt.Sprintf("a marker says nothing where it stands in the answer of session %d; it counts only at "+
-			"the end, in the agent's own words", c.Session))
+		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in the "+
+			"agent's own words", c.Session))
 	}
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
@@ -367,10 +367,12 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
-		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+otherLimit, o.MaxCostUSD)
+		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+otherLimit,
+			o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
-		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+otherLimit, o.MaxTokens)
+		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+otherLimit,
+			o.MaxTokens)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)

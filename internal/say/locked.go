@@ -50,8 +50,9 @@ func Changed(p *loop.Picture) string {
 // Gone tells a person which parts of the list were deleted or reworded.
 func Gone(p *loop.Picture) string {
 	trust := p.Loop.Call("trust")
+	lost := plain.Line(strings.Join(p.Snapshot.Lost, ", "), 300)
 	return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: %s; to put "+
-		"them back: %s --restore; to accept the list: %s", plain.Line(strings.Join(p.Snapshot.Lost, ", "), 300), trust, trust)
+		"them back: %s --restore; to accept the list: %s", lost, trust, trust)
 }
 
 // CanRestore reports whether the list is gone, and was trusted, so that `trust --restore` puts it back.
