@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -645,28 +646,44 @@ func (w Where) Dependency(l *Loop) bool {
 	return outer != "" && outer != w.Home && mainTree(root) != outer
 }
 
-// The file of the state folder that says which sessions were told of a loop that has no
-// record, and how many of them it keeps.
+// The folder of the state folder that has an empty file for each time a session was told something once, and how many
+// of them it keeps.
 const (
-	toldFile = "told"
-	maxTold  = 200
+	toldFolder = "told-once"
+	maxTold    = 200
 )
 
 // TellOnce reports whether a session should hear of what the loop waits for, and records that it did. If that cannot be
 // written, it hears of it each time.
 func (l *Loop) TellOnce(session string) bool {
-	root, err := makeRoot(l.stateDir, 0o700)
+	root, err := makeRoot(filepath.Join(l.stateDir, toldFolder), 0o700)
 	if err != nil {
 		return true
 	}
 	defer root.Close()
-	data, _ := read(root, toldFile, maxTold*400)
-	told := strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' })
-	line := session + " " + l.key
-	if slices.Contains(told, line) {
-		return false
+	sum := sha256.Sum256([]byte(session + " " + l.key))
+	f, err := root.OpenFile(hex.EncodeToString(sum[:10]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return !errors.Is(err, fs.ErrExist)
 	}
-	told = append(told[max(0, len(told)-maxTold+1):], line)
-	_ = Replace(root, toldFile, []byte(strings.Join(told, "\n")+"\n"), 0o600)
+	f.Close()
+	forgetOldest(root)
 	return true
+}
+
+// forgetOldest removes what was told first, so that the folder does not grow for ever.
+func forgetOldest(root *os.Root) {
+	told, err := fs.ReadDir(root.FS(), ".")
+	if err != nil || len(told) <= maxTold {
+		return
+	}
+	since := func(entry fs.DirEntry) time.Time {
+		info, err := entry.Info()
+		if err != nil {
+			return time.Now() // somebody else removed it
+		}
+		return info.ModTime()
+	}
+	oldest := slices.MinFunc(told, func(a, b fs.DirEntry) int { return since(a).Compare(since(b)) })
+	_ = root.Remove(oldest.Name())
 }

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -372,6 +374,36 @@ func TestBindSweeps(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v; want s1 and s2", entries, err)
+	}
+}
+
+// TestTellOnce has many processes say the same at once: one of them says it, and no other file is left.
+func TestTellOnce(t *testing.T) {
+	l := newLoop(t)
+	var said atomic.Int32
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if l.TellOnce("s1") {
+				said.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := said.Load(); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	for i := range 2 * maxTold {
+		if !l.TellOnce(strconv.Itoa(i)) {
+			t.Errorf("session %d was not told", i)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(l.stateDir, toldFolder))
+	if err != nil || len(left) != maxTold {
+		t.Errorf("%d files are left: %v", len(left), err)
+	}
+	if last := strconv.Itoa(2*maxTold - 1); l.TellOnce(last) {
+		t.Errorf("session %s was told twice", last)
 	}
 }
 
