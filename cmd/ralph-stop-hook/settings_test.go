@@ -67,6 +67,39 @@ func TestSettingsAdded(t *testing.T) {
 	}
 }
 
+// editMany edits a file n times, as an editor that replaces it does. It may read ours before that is put aside for what
+// it wrote. So it waits until it sees that again, but not longer than a second.
+func editMany(path string, n int) error {
+	last := ""
+	for i := range n {
+		var text []byte
+		for end := time.Now().Add(time.Second); ; {
+			now, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			text = now
+			if last == "" || gjson.GetBytes(text, last).Exists() || time.Now().After(end) {
+				break
+			}
+		}
+		last = fmt.Sprintf("k%03d", i)
+		text, err := sjson.SetBytes(text, last, i)
+		if err != nil {
+			return err
+		}
+		err = os.WriteFile(path+".editor", text, 0o644)
+		if err != nil {
+			return err
+		}
+		err = os.Rename(path+".editor", path)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TestSettingsCrowd has an editor add 400 keys while the hook is put into the settings and taken out, again and again.
 // A key is in the settings, or in the file that an error names.
 func TestSettingsCrowd(t *testing.T) {
@@ -76,27 +109,7 @@ func TestSettingsCrowd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	c := client.Find(client.Usual)
 	edits := make(chan error, 1)
-	go func() {
-		for i := range 400 {
-			text, err := os.ReadFile(path)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				edits <- err
-				return
-			}
-			text, err = sjson.SetBytes(text, fmt.Sprint("k", i), i)
-			if err == nil {
-				err = os.WriteFile(path+".editor", text, 0o644)
-			}
-			if err == nil {
-				err = os.Rename(path+".editor", path)
-			}
-			if err != nil {
-				edits <- err
-				return
-			}
-		}
-		edits <- nil
-	}()
+	go func() { edits <- editMany(path, 400) }()
 	kept := map[string]bool{}
 	keep := func(path string) {
 		text, _ := os.ReadFile(path)
@@ -131,7 +144,7 @@ func TestSettingsCrowd(t *testing.T) {
 	keep(path)
 	lost := 0
 	for i := range 400 {
-		if !kept[fmt.Sprint("k", i)] {
+		if !kept[fmt.Sprintf("k%03d", i)] {
 			lost++
 		}
 	}
