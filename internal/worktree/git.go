@@ -20,6 +20,7 @@ const (
 	refsTime = time.Minute
 	maxRules = 1 << 20 // bytes of a file with ignore rules or attributes
 	maxIndex = 1 << 30 // bytes of an index
+	logged   = "ralph" // who moved a branch, says its log
 )
 
 // refs runs a git command that reads no file of a work tree in the repository, and returns its output without the line
@@ -47,7 +48,10 @@ func (r *Repo) command(dir, git string, args ...string) proc.Cmd {
 		words = append(words, "--git-dir="+git)
 	}
 	c := proc.Git(r.env, dir, append(words, args...)...)
-	c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1")
+	// The logs of branches get no text of the repository's configuration: an agent writes that, and may make a log
+	// another name of some file.
+	c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_COMMITTER_NAME="+logged, "GIT_COMMITTER_EMAIL="+email(logged))
 	c.Timeout = refsTime
 	return c
 }
