@@ -84,14 +84,15 @@ func ours(path, loops string) bool {
 }
 
 // besideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
-// file, the link of Emacs that leads nowhere, and the view of a folder in Finder. An agent can make such a file, so
-// these are only names that no wildcard of a shell and no runner of tests finds. Other files of editors, such as NAME~,
-// count.
+// file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such a
+// file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of editors,
+// such as NAME~, count.
 func besideOpen(path string, kind fs.FileMode) bool {
 	name := filepath.Base(path)
 	if kind&fs.ModeSymlink != 0 {
+		process, _ := os.Readlink(path) // USER@HOST.PID
 		_, err := os.Stat(path)
-		return strings.HasPrefix(name, ".#") && loopdir.Absent(err)
+		return strings.HasPrefix(name, ".#") && loopdir.Absent(err) && !strings.Contains(process, "/")
 	}
 	swap, _ := filepath.Match(".?*.sw[a-p]", name) // the pattern is valid
 	return kind.IsRegular() && (name == ".DS_Store" || swap)
