@@ -304,6 +304,9 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	if r.yielded {
 		return false, errYielded
 	}
+	if s.found.Tampered+s.found.Foreign != "" {
+		s.found.Results = nil // the files that the checks used are not known
+	}
 	if s.found.Foreign != "" {
 		return false, nil // also if what ran ended this process
 	}
