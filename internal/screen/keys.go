@@ -46,8 +46,11 @@ func (m *model) press(key, text string) tea.Cmd {
 		return nil
 	case m.ask != nil:
 		return m.answered(key)
-	case m.help:
-		m.help = false
+	case m.help > 0 && key == "space":
+		m.help++
+		return nil
+	case m.help > 0:
+		m.help = 0
 		return nil
 	}
 	m.said = ""
@@ -55,7 +58,7 @@ func (m *model) press(key, text string) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "?":
-		m.help = true
+		m.help = 1
 		return nil
 	case "n":
 		m.noting, m.note = m.chosen() != nil, ""

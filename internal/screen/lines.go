@@ -27,13 +27,20 @@ func cell(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
-func (m *model) helpLines() []string {
-	lines := []string{m.fit("ralph-runner watch"), ""}
+// helpLines returns what the keys do, whole, as far as it fits beside them.
+func (m *model) helpLines() (lines []string) {
 	for _, row := range helpRows {
-		lines = append(lines, m.fit("  "+cell(row[0], 16)+row[1]))
+		key := row[0]
+		for _, text := range folded(row[1], m.width-keys, 20) {
+			lines = append(lines, m.fit(cell(key, keys)+text))
+			key = ""
+		}
 	}
 	return lines
 }
+
+// keys is the width of the column of the keys.
+const keys = 16
 
 // listLines returns the list in a number of lines. It scrolls so that the chosen loop is seen.
 func (m *model) listLines(height int) []string {

@@ -55,7 +55,7 @@ type model struct {
 
 	ask  *watch.Action // that waits for a yes
 	said string        // by the last action
-	help bool
+	help int           // the page of the keys that is shown, from 1; 0: none
 }
 
 func newModel(o Options) *model {
@@ -182,8 +182,9 @@ func (m *model) lines() []string {
 	height := max(3, m.height)
 	var body []string
 	switch {
-	case m.help:
-		body = m.helpLines()
+	case m.help > 0:
+		pages := slices.Collect(slices.Chunk(m.helpLines(), height-1))
+		body = pages[(m.help-1)%len(pages)]
 	case m.open:
 		body = m.detailLines(height - 1)
 	default:
@@ -210,8 +211,8 @@ func (m *model) bottom() string {
 		return m.paint.Paint(cli.Yellow, m.fit(fmt.Sprintf(m.ask.Ask, name)+" [y/N]"))
 	case m.said != "":
 		return m.fit(strings.Join(strings.Fields(m.said), " "))
-	case m.help:
-		return m.fit("any key goes back")
+	case m.help > 0:
+		return m.fit("space next page · other keys go back")
 	case m.open:
 		return m.paint.Paint(cli.Dim, m.fit("esc back · tab next part · n note · ? help · q quit"))
 	}

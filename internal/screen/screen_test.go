@@ -146,6 +146,33 @@ func TestKeys(t *testing.T) {
 	shows("back", "3 loops")
 }
 
+// TestHelp shows what each key does, whole, on a small screen, page by page.
+func TestHelp(t *testing.T) {
+	m, _ := newScreen(t, "demo")
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
+	press(m, "?")
+	var seen []string
+	first := text(m)
+	for page := first; len(seen) == 0 || page != first; page = text(m) {
+		if !strings.HasSuffix(page, "\nspace next page · other keys go back") {
+			t.Fatalf("a page does not say how it goes on:\n%s", page)
+		}
+		lines := m.lines()
+		seen = append(seen, lines[:len(lines)-1]...)
+		press(m, " ")
+	}
+	shown := strings.Join(strings.Fields(strings.Join(seen, " ")), " ")
+	for _, row := range helpRows {
+		if !strings.Contains(shown, row[0]+" "+row[1]) {
+			t.Errorf("%q is not shown whole in\n%s", row, strings.Join(seen, "\n"))
+		}
+	}
+	press(m, "x")
+	if !strings.Contains(text(m), "1 loop ·") {
+		t.Errorf("another key does not go back:\n%s", text(m))
+	}
+}
+
 // TestActions does an action after a yes alone.
 func TestActions(t *testing.T) {
 	m, _ := newScreen(t, "demo")
