@@ -61,6 +61,7 @@ type Loop struct {
 	Project string // the folder that holds the loop's .claude; without one, the host's project
 	Bound   bool   // the loop was found by the session that works it
 
+	over     bool // its record says that it has ended
 	stateDir string
 	stateErr error  // why there is no state folder
 	key      string // the name of the loop's folder below stateDir/loops
@@ -176,20 +177,29 @@ func (w Where) Recorded(dir string) (*Loop, error) {
 	return l, l.inPlace()
 }
 
-// Lost returns the loop of that name whose folder is gone and whose record is there, so that a person can still end it;
-// nil: there is none.
-func (w Where) Lost(name string) (lost *Loop) {
-	if w.StateDir == "" || CheckName(name) != nil {
-		return nil
-	}
+// Lost returns the project's loops of that name that no search finds, though there is a record: their folder is gone, or
+// the link that led to it. So a person can still see and end them. Without a name, it returns those that are not over.
+func (w Where) Lost(name string) (lost []*Loop) {
+	var projects []string
 	w.upwards(func(dir string) bool {
-		l := w.at(filepath.Join(dir, Below, name))
-		if Exists(filepath.Join(l.StatePath(), stateFile)) && Absent(l.Check()) {
-			l.Bound = true
-			lost = l
-		}
-		return lost != nil
+		real, _ := filepath.EvalSymlinks(dir) // what is not there has no loop
+		projects = append(projects, real)
+		return false
 	})
+	found, _ := w.All()
+	loops, _ := w.recorded() // one that cannot be read is not known
+	for _, l := range loops {
+		in := slices.Contains(projects, l.Project) && Absent(l.Check())
+		if !l.Below() { // nobody knows of which project it is
+			rel, err := filepath.Rel(projects[0], l.Dir)
+			in = err == nil && filepath.IsLocal(rel)
+		}
+		if in && (l.Name == name || name == "" && !l.over) &&
+			!slices.ContainsFunc(found, func(f *Loop) bool { return f.Dir == l.Dir }) {
+			l.Bound = true
+			lost = append(lost, l)
+		}
+	}
 	return lost
 }
 
@@ -572,9 +582,15 @@ func (w Where) All() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Known returns every loop that has a record in the state folder. It leaves out a loop that has ended and whose folder
-// is gone. A person may have moved the project of a loop that is at work, and waits for it.
+// Known returns every loop that has a record in the state folder. It leaves out a loop that is over and whose folder
+// is gone. A person may have moved the project of another one.
 func (w Where) Known() (loops []*Loop, err error) {
+	loops, err = w.recorded()
+	return slices.DeleteFunc(loops, func(l *Loop) bool { return l.over && l.Gone() }), err
+}
+
+// recorded returns every loop that has a record in the state folder.
+func (w Where) recorded() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
 	}
@@ -591,9 +607,8 @@ func (w Where) Known() (loops []*Loop, err error) {
 		s.Close()
 		// The key is made of the loop's path. A record under another key is not valid.
 		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			if !l.Gone() || state.Status == decide.InProgress {
-				loops = append(loops, l)
-			}
+			l.over = state.Status != decide.InProgress && state.Status != decide.Paused
+			loops = append(loops, l)
 		}
 	}
 	return loops, err

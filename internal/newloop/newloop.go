@@ -126,7 +126,12 @@ func (m *Maker) takeUp() (err error) {
 	}
 	m.takenUp = m.text != nil && !m.Force
 	if m.text == nil && !m.Force {
-		return m.Lost(func(l *loopdir.Loop) bool { return loopdir.SameFile(l.Project, m.Project) })
+		for _, l := range m.Env.Where().Lost("") {
+			if l.Below() && loopdir.SameFile(l.Project, m.Project) {
+				return m.Lost(l)
+			}
+		}
+		return nil
 	}
 	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
 	return nil

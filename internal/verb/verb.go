@@ -2,7 +2,6 @@
 package verb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +31,11 @@ var ErrNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' make
 func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	if len(args) > 0 {
 		l, err := v.Env.Where().Named(args[0])
-		if err == nil {
-			return l, nil
+		if err == nil || args[0] == "" {
+			return l, err
 		}
-		if lost := v.Env.Where().Lost(args[0]); lost != nil {
-			return lost, nil
+		if lost := v.Env.Where().Lost(args[0]); len(lost) > 0 {
+			return lost[0], nil
 		}
 		return nil, err
 	}
@@ -53,28 +52,22 @@ func (v Verbs) noLoop() error {
 		return fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
-	where := v.Env.Where()
-	lost := v.Lost(func(l *loopdir.Loop) bool {
-		found := where.Lost(l.Name)
-		return found != nil && found.Dir == l.Dir
-	})
-	return cmp.Or(lost, ErrNoLoop)
+	if lost := v.Env.Where().Lost(""); len(lost) > 0 {
+		return v.Lost(lost[0])
+	}
+	return ErrNoLoop
 }
 
-// Lost returns an error that names a loop whose folder is gone while it is at work; nil if there is none. here says
-// which loops count. Nobody knows the project of a loop that was elsewhere.
-func (v Verbs) Lost(here func(l *loopdir.Loop) bool) error {
-	known, _ := v.Env.Where().Known() // a loop that cannot be read is not known
-	for _, l := range known {
-		if !l.Gone() || !l.Below() || !here(l) {
-			continue
-		}
-		again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
-		end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
-		return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+
-			"'%s' ends the loop", plain.Line(l.Name, 100), again, end)
+// Lost returns an error that says what a person does about a loop that no search finds.
+func (v Verbs) Lost(l *loopdir.Loop) error {
+	end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
+	if !l.Below() {
+		return fmt.Errorf("nothing leads to the loop %s in %s any more; if a link did, put it back; '%s' ends the loop",
+			plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
 	}
-	return nil
+	again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
+	return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+
+		"'%s' ends the loop", plain.Line(l.Name, 100), again, end)
 }
 
 // OnLoop makes a command's Run from a function of the loop that its arguments name.
