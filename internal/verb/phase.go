@@ -47,7 +47,7 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 	}
 	s := &p.Snapshot
 	switch {
-	case v.Doom != "":
+	case v.Doom != "" && !v.asked:
 		return NeedsYou, time.Time{}
 	case s.Brought == "" && state.StartedAt.IsZero() && !state.Waits:
 		return NeverBegun, time.Time{}

@@ -65,6 +65,7 @@ type Status struct {
 	Failed        *Checked          `json:"failed"`     // the last check that failed, and did not pass since; null: none
 	Checked       []Checked         `json:"-"`          // the last checks that ran, the latest first
 
+	asked   bool   // its agent was asked to put back what Doom names
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
 	trouble string // why the last stop could not do its work; "": it did
 	last    string // what went wrong in the last session of its run; "": nothing
@@ -141,6 +142,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
+	restores := doom.Next.ExitReason == decide.ConfigChanged || doom.Next.ExitReason == decide.ListChanged
+	v.asked = v.Doom != "" && restores && state.Iteration > 1 // before the first stop, nobody asked
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
 	v.trouble = loop.LastTrouble(string(text))
 	v.notTold = loop.FailedNotifier(string(text))
@@ -332,6 +335,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	switch {
 	case !works && v.Phase == Working:
 		return "none: it is over when the session of its run ends ('" + do("resume") + "' takes that back)"
+	case v.asked && v.Phase == Working:
+		return "none: the agent was asked to put that back ('" + do("trust") + "' accepts it)"
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)
