@@ -86,7 +86,7 @@ func ours(path, loops string) bool {
 // besideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
 // file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such a
 // file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of editors,
-// such as NAME~, count.
+// such as NAME~, count: the wildcard of a shell or of make in "tests/*" finds them.
 func besideOpen(path string, kind fs.FileMode) bool {
 	name := filepath.Base(path)
 	if kind&fs.ModeSymlink != 0 {
