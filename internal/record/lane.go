@@ -44,12 +44,16 @@ type Merges struct {
 // Branch returns the name of the run's own branch.
 func (r *Run) Branch() string { return "ralph/" + r.ID }
 
-// LeftBranches returns the branches of lanes that wait for a person, by feature.
+// LeftBranches returns the branches of lanes that wait for a person, by feature; for a feature on which nobody has
+// worked yet, the folder of its worktree.
 func (r *Run) LeftBranches() map[string]string {
 	all := map[string]string{}
 	for _, one := range r.Lanes {
 		if one.Parked != "" && one.Parked != Abandoned {
-			all[one.Feature] = one.Branch
+			all[one.Feature] = one.Dir
+			if one.Open {
+				all[one.Feature] = one.Branch
+			}
 		}
 	}
 	return all
@@ -65,8 +69,12 @@ func (r *Run) ToMerge() (all []string) {
 	}
 	for _, one := range r.Lanes {
 		if one.Parked != "" {
-			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"),
-				plain.Line(one.Branch, 150), plain.Line(one.Parked, 300)))
+			waits := "waits"
+			if one.Open {
+				waits += " on the branch " + plain.Line(one.Branch, 150)
+			}
+			all = append(all, fmt.Sprintf("%s %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"), waits,
+				plain.Line(one.Parked, 300)))
 		}
 	}
 	return all

@@ -304,7 +304,11 @@ func (l *lanes) park(one *lane, why string) {
 	if one.Current != nil && one.Current.Ended != nil {
 		one.Current.Ended.Merge = record.Waits
 	}
-	l.Screen.Merged(one.Number, aside.Feature, aside.Branch, why)
+	branch := ""
+	if aside.Open {
+		branch = aside.Branch
+	}
+	l.Screen.Merged(one.Number, aside.Feature, branch, why)
 }
 
 // swap gives a lane the worktree of another one that has work on the feature. After an ending the loop no longer knows

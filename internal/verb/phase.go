@@ -152,6 +152,7 @@ type ranLane struct {
 	Current current `json:"current"`
 	Feature string  `json:"feature"`
 	Branch  string  `json:"branch"`
+	Open    bool    `json:"open"` // there may be work on the branch
 	Parked  string  `json:"parked"`
 }
 
@@ -179,15 +180,19 @@ func lastRun(p *loop.Picture) *ran {
 	return &run
 }
 
-// waiting says by feature on which branch work waits for a person, and why. r may be nil.
+// waiting says by feature why it waits for a person, and on which branch if somebody has worked on it. r may be nil.
 func (r *ran) waiting() map[string]string {
 	all := map[string]string{}
 	if r == nil {
 		return all
 	}
 	for _, one := range r.Lanes {
+		waits := "waits"
+		if one.Open {
+			waits += " on " + plain.Line(one.Branch, 150)
+		}
 		if one.Parked != "" {
-			all[one.Feature] = fmt.Sprintf("waits on %s: %s", plain.Line(one.Branch, 150), plain.Line(one.Parked, 300))
+			all[one.Feature] = waits + ": " + plain.Line(one.Parked, 300)
 		}
 	}
 	return all
