@@ -267,17 +267,19 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 }
 
 // ProofsShown is Proofs for people and agents: of a complete loop, the checks of the whole tree have proven features,
-// too.
+// too. No feature is proven that asks for something else than when it was trusted.
 func (s *Snapshot) ProofsShown() map[string]FeatureProof {
 	all := s.Proofs()
-	if s.State.Status != Complete || !s.wholeTree() || s.State.Proven < s.Provable() {
-		return all
-	}
-	for i := range s.List.Items {
-		item := &s.List.Items[i]
-		if item.Passes && s.Holds(item.ID) {
-			all[item.ID] = FeatureProof{Proven: true, Stale: all[item.ID].Stale}
+	if s.State.Status == Complete && s.wholeTree() && s.State.Proven >= s.Provable() {
+		for i := range s.List.Items {
+			item := &s.List.Items[i]
+			if item.Passes && s.Holds(item.ID) {
+				all[item.ID] = FeatureProof{Proven: true, Stale: all[item.ID].Stale}
+			}
 		}
+	}
+	for _, id := range s.Lost {
+		delete(all, id)
 	}
 	return all
 }

@@ -203,14 +203,24 @@ func command(then string, env loop.Env, client string) string {
 
 // proof counts the proven features, as they are now.
 func (v *Status) proof(p *loop.Picture, state decide.State, contents func() string) int {
-	if v.Checks == 0 || v.NoList || state.Status == decide.Complete {
-		v.Manual = state.Manual
-		return min(state.Proven, p.Snapshot.List.Passed()) // the list may be another by now
+	v.Manual = state.Manual
+	if v.Checks == 0 || v.NoList {
+		return state.Proven
 	}
-	p.Snapshot.Contents = contents()
-	proof := p.Snapshot.Proof()
-	v.StaleProofs, v.Manual = proof.Stale, proof.Manual
-	return proof.Proven
+	if state.Status != decide.Complete { // else none is stale
+		p.Snapshot.Contents = contents()
+		v.Manual = p.Snapshot.Proof().Manual
+	}
+	proven := 0
+	for _, of := range p.Snapshot.ProofsShown() {
+		if of.Proven {
+			proven++
+		}
+		if of.Proven && of.Stale {
+			v.StaleProofs++
+		}
+	}
+	return proven
 }
 
 func notes(p *loop.Picture, state decide.State, v *Status) []string {

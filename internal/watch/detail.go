@@ -98,7 +98,6 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	d.NotUsed = say.LastNotUsed(p)
 	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
 		p.Snapshot.Contents = p.Contents(ctx)
-		d.StaleProofs = p.Snapshot.Proof().Stale
 		d.Loop.NotUsed = say.NotUsed(p)
 	}
 	for _, a := range Actions() {
@@ -107,6 +106,11 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		}
 	}
 	d.Items = items(p)
+	for _, item := range d.Items {
+		if item.State == Stale {
+			d.StaleProofs++
+		}
+	}
 	d.Live = []Live{}
 	d.Checked = d.Loop.Status.Checked
 	d.Log = plain.Text(string(l.Store.LogTail(maxLog)), maxLog)
