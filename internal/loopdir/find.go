@@ -61,7 +61,7 @@ type Loop struct {
 	Project string // the folder that holds the loop's .claude; without one, the host's project
 	Bound   bool   // the loop was found by the session that works it
 
-	over     bool // its record says that it has ended
+	over     bool // its record says that it has ended, or a person has cancelled it
 	stateDir string
 	stateErr error  // why there is no state folder
 	key      string // the name of the loop's folder below stateDir/loops
@@ -604,10 +604,11 @@ func (w Where) recorded() (loops []*Loop, err error) {
 			continue
 		}
 		state, err := s.State()
+		asked := s.CancelAsked()
 		s.Close()
 		// The key is made of the loop's path. A record under another key is not valid.
 		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			l.over = state.Status != decide.InProgress && state.Status != decide.Paused
+			l.over = asked || state.Status != decide.InProgress && state.Status != decide.Paused
 			loops = append(loops, l)
 		}
 	}
