@@ -50,17 +50,38 @@ func (i Item) Identity() string {
 	if key := jsontext.Twice(i.raw); key != "" {
 		return "twice " + key
 	}
-	return digest(appendObject(nil, gjson.Parse(i.raw), func(key string, value gjson.Result) bool {
-		switch key {
-		case "id":
-			return false
-		case "subtasks":
-			return !value.IsArray()
-		case "description":
-			return i.mark != checkbox
+	return digest(appendObject(nil, gjson.Parse(i.raw), i.asks))
+}
+
+// asks reports whether a key belongs to the Identity.
+func (i Item) asks(key string, value gjson.Result) bool {
+	switch key {
+	case "id":
+		return false
+	case "subtasks":
+		return !value.IsArray()
+	case "description":
+		return i.mark != checkbox
+	}
+	return !isAgentKey(key)
+}
+
+// Added returns the keys of the item's Identity that it did not have when the list was was.
+func (i Item) Added(was List) (keys []string) {
+	before, is := was.Find(i.ID)
+	if !is {
+		return nil
+	}
+	had := map[string]bool{}
+	for key := range gjson.Parse(before.raw).ForEach {
+		had[key.Str] = true
+	}
+	for key, value := range gjson.Parse(i.raw).ForEach {
+		if i.asks(key.Str, value) && !had[key.Str] {
+			keys = append(keys, key.Str)
 		}
-		return !isAgentKey(key)
-	}))
+	}
+	return keys
 }
 
 func digest(text []byte) string {

@@ -153,10 +153,13 @@ func (s *Store) SweepList(path string) {
 	}
 }
 
+// Baseline returns the trusted copy of the list, nil: there is none.
+func (s *Store) Baseline() ([]byte, error) { return s.private(baselineFile, features.MaxBytes) }
+
 // RestoreList replaces the list at path by the trusted copy. Features that pass now still
 // pass afterwards. The replaced text is kept as list.bak. The caller holds the lock.
 func (s *Store) RestoreList(path string, how features.Reading) error {
-	baseline, err := s.private(baselineFile, features.MaxBytes)
+	baseline, err := s.Baseline()
 	if err != nil || baseline == nil {
 		return errors.Join(err, errors.New(
 			"there is no trusted copy of the list; 'ralph-stop-hook trust' keeps one if there are checks",

@@ -1,9 +1,11 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -153,11 +155,32 @@ func (w *prompter) lost() {
 		return
 	}
 	w.addf("\nThese parts of %s were deleted or reworded: %s\nPut them back word for word, and take out what you "+
-		"added to them, such as a key; then continue. If you do not, the loop ends.\n", w.list,
-		plain.Line(strings.Join(lost, ", "), 500))
+		"added to them%s; then continue. If you do not, the loop ends.\n", w.list,
+		plain.Line(strings.Join(lost, ", "), 500), cmp.Or(w.added(), ", such as a key"))
 	if strings.HasPrefix(lost[0], "#") {
 		w.addf("(They have no ids, so their order counts: put them back in order, and add others at the end.)\n")
 	}
+}
+
+// added names the keys that the features to put back did not have when they were trusted, "" if none is known.
+func (w *prompter) added() string {
+	text, err := w.p.Loop.Store.Baseline()
+	list := &w.p.Snapshot.List.List
+	was, invalid := list.Reading.Parse(text)
+	if err != nil || invalid != nil {
+		return ""
+	}
+	var keys []string
+	for _, id := range w.d.Lost {
+		item, _ := list.Find(id) // one that is gone has no keys
+		for _, key := range item.Added(was) {
+			keys = append(keys, fmt.Sprintf("%s of %s", strconv.Quote(plain.Line(key, 60)), plain.Line(id, 80)))
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return " (" + plain.First(keys, 5, 300) + ")"
 }
 
 // allClaimed reports whether the agent has no feature to work on, and the loop goes on.
