@@ -177,8 +177,9 @@ func (w Where) Recorded(dir string) (*Loop, error) {
 	return l, l.inPlace()
 }
 
-// Lost returns the project's loops of that name that no search finds, though there is a record: their folder is gone, or
-// the link that led to it. So a person can still see and end them. Without a name, it returns those that are not over.
+// Lost returns the project's loops of that name that no search finds, though there is a record: their folder is gone,
+// or the link that led to it. So a person can still see and end them. Without a name, it returns those that are not
+// over.
 func (w Where) Lost(name string) (lost []*Loop) {
 	var projects []string
 	w.upwards(func(dir string) bool {
