@@ -128,8 +128,6 @@ func goOn(p *loop.Picture, s decide.State) string {
 		resume = loop.InProject(l.Env, l.At, ResumeRun(run))
 	}
 	switch {
-	case s.Session == "" && p.Snapshot.Brought != "":
-		return l.Call("resume")
 	case s.OfClient() && alive:
 		return "type anything in its session, which is open"
 	case s.OfClient(): // nobody knows the session's id, and no hook need answer a new one

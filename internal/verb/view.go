@@ -353,6 +353,9 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		if now, _ := phase(&v, p, state, run); now == Working { // its stop is still to come
 			goOn = "the loop continues by itself"
 		}
+		if works && p.Snapshot.Brought != "" {
+			goOn = do("resume")
+		}
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
 		return fix(v, p, do) + "; then: " + goOn
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
