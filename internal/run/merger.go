@@ -14,7 +14,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
@@ -583,7 +585,8 @@ func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error
 	case head == m.Commit:
 		return false, nil
 	case l.Record.Options.NoMerge:
-		return true, nil
+		project := l.At.Project
+		return tree.Lacks(proc.EnvOutside(l.Env.Vars, project), project, m.Into, m.Commit), nil
 	case l.clash != "":
 		return true, errors.New(l.clash)
 	case head != l.joined || m.Joined:

@@ -28,13 +28,27 @@ func Base(env []string, dir, name string) string {
 	return line(env, dir, "merge-base", name, "HEAD")
 }
 
-// Lacks reports whether a branch and what is checked out lack commits that the commit of a name has. A name that is
-// gone has none.
+// Lacks reports whether a branch and what is checked out lack work that the commit of a name has. They lack no commits
+// of it that a person has squashed there. A name that is gone has none.
 func Lacks(env []string, dir, branch, name string) bool {
 	if strings.HasPrefix(name, "-") { // it would be an option
 		return false
 	}
-	return line(env, dir, "rev-list", "-n", "1", "--ignore-missing", name, "^HEAD", "^refs/heads/"+branch) != ""
+	branch = "refs/heads/" + branch
+	commits := line(env, dir, "rev-list", "-n", "1", "--ignore-missing", name, "^HEAD", "^"+branch)
+	return commits != "" && !hasFiles(env, dir, "HEAD", name) && !hasFiles(env, dir, branch, name)
+}
+
+// hasFiles reports whether a commit has each file that another one has changed as it is there. It only compares: a
+// merge would run what the repository names for that.
+func hasFiles(env []string, dir, commit, name string) bool {
+	base := line(env, dir, "merge-base", commit, name)
+	if base == "" {
+		return false
+	}
+	differ := proc.Git(env, dir, "diff", "-c", "--name-only", "--no-ext-diff", name, base, commit, "--")
+	r := proc.Run(context.Background(), differ)
+	return r.Err == nil && len(r.Output) == 0
 }
 
 // line returns what git says, on one line; "" if it fails.
