@@ -60,6 +60,7 @@ func (s State) meanwhile(now State, turned bool) State {
 		s.ExitReason = now.ExitReason
 		s.StopNow = now.StopNow
 		s.Needs = now.Needs
+		s.Raise = now.Raise
 		s.Endings = now.Endings
 		s.EndedAt = now.EndedAt
 		s.RetryAt = now.RetryAt

@@ -269,6 +269,7 @@ func (d *Decision) usedUp(s *Snapshot, again bool) bool {
 		d.end(s, ReachedLimit, MaxIterations)
 	default:
 		d.Next.Needs = s.Bill
+		d.Next.Raise = s.Raise
 		d.end(s, ReachedLimit, Budget)
 	}
 	return true

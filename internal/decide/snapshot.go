@@ -105,6 +105,7 @@ type Round struct {
 	Broken  bool   // the session broke off, so it promises nothing of the whole loop; it may still ask for a person
 	Spent   string // Budget, or MaxIterations if its iterations are used up: a limit of the host's own; "": none
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
+	Raise   string // with Spent: the flag with which the host goes on
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
 	Leg     Leg    // zero: the host works on the loop with one agent
 	Worker  string // who has worked the session elsewhere, and is not to be believed; "": nobody

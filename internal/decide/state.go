@@ -172,7 +172,9 @@ type Ending struct {
 	Status     Status `json:"status,omitzero"`
 	ExitReason string `json:"exitReason,omitzero"`
 	// what a person must look at
-	Needs     string    `json:"needs,omitzero"`
+	Needs string `json:"needs,omitzero"`
+	// with Budget: the flag with which the run goes on
+	Raise     string    `json:"raise,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
 	// how many endings the loop has had

@@ -68,7 +68,6 @@ type Run struct {
 	Sessions   int           `json:"sessions"`   // sessions that were started
 	Spent      Sum           `json:"spent"`
 	Problem    string        `json:"problem,omitempty"` // what went wrong in the last session
-	Raise      string        `json:"raise,omitempty"`   // the flag that gives it more; "": no limit is reached
 	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
 	Work       []Work        `json:"work"`              // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait

@@ -23,7 +23,6 @@ func (r *Run) end(s *loop.Step) error {
 	r.Record.Status = state.Status
 	r.Record.ExitReason = state.ExitReason
 	r.Record.Waiting = nil
-	r.Record.Raise = r.limit(nil, 0).raise
 	r.Record.EndedAt = time.Now().UTC()
 	if leg := r.Record.Leg(); leg != nil && leg.Status == decide.InProgress { // it is not over
 		leg.Status, leg.EndedAt = state.Status, r.Record.EndedAt

@@ -43,7 +43,7 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		case ctx.Err() != nil:
 			p = parting{why: "the run was stopped"}
 		case class != "" && (until.IsZero() || r.late(s, until)):
-			p = parting{class, why, cmp.Or(until, e.Until)}
+			p = parting{reason: class, why: why, until: cmp.Or(until, e.Until)}
 		case class != "":
 			r.wait(ctx, until, why)
 			if ctx.Err() == nil {
@@ -119,12 +119,13 @@ type parting struct {
 	reason string // an exit reason; "": the session has ended
 	why    string // in words; "": the run does not leave
 	until  time.Time
+	raise  string // with decide.Budget: the flag with which the run goes on
 }
 
 // parts says why no fresh session begins after one that counts.
 func (r *Run) parts(before, now decide.State) parting {
 	if l := r.limit(nil, 0); l.reason != "" {
-		return parting{reason: decide.Budget, why: l.why()}
+		return parting{reason: decide.Budget, why: l.why(), raise: l.raise}
 	}
 	if now.Iteration == before.Iteration && now.Passed == before.Passed && now.Status == before.Status {
 		return parting{why: "a session ended, and the loop did not move; 'ralph-stop-hook doctor' says whether the " +
@@ -158,6 +159,7 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 		next.Session, next.LastSession = r.Record.Session(), r.Record.Session()
 		next.SessionPID, next.ClientStart = r.Record.PID, r.Record.Start
 		next.Needs = plain.Line(why.why, 300)
+		next.Raise = why.raise
 		next.RetryAt = why.until
 		next.OnComplete = env.OnComplete
 		return nil

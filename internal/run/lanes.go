@@ -243,7 +243,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	one.again = time.Time{}
 	ev := l.event(decide.EventStop)
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
-		ev.Spent, ev.Bill = used.reason, used.why()
+		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
 	}
 	l.about(&ev, one)
 	ev.Begins = true

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // round works one iteration: it starts sessions until one of them counts, or the run gives up. If none counts, the
@@ -329,7 +330,7 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 		}
 	}
 	if l := r.limit(c, 1+others); l.reason != "" {
-		ev.Spent, ev.Bill = l.reason, l.why()
+		ev.Spent, ev.Bill, ev.Raise = l.reason, l.why(), l.raise
 		if ev.Worker != "" {
 			ev.Bill += ", as its workers say; the last one was " + ev.Worker
 		}
@@ -341,15 +342,13 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 type ownLimit struct {
 	reason string // as decide.Round.Spent
 	bill   string // what was used, in words that follow "the run has"
-	raise  string // a flag that gives the run more
+	raise  string // a flag with which the run goes on
 }
 
 func (l ownLimit) why() string {
 	flag, _, _ := strings.Cut(l.raise, " ")
 	return fmt.Sprintf("the run has %s (%s)", l.bill, flag)
 }
-
-const otherLimit = "give it another agent, or another limit"
 
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
@@ -367,13 +366,13 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
-		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+otherLimit,
-			o.MaxCostUSD)
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
+		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+
+			"give it an agent that tells it", o.MaxCostUSD)
+		return ownLimit{decide.Budget, bill, say.AnotherAgent}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
-		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+otherLimit,
-			o.MaxTokens)
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", o.MaxTokens)}
+		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+
+			"give it an agent that tells them", o.MaxTokens)
+		return ownLimit{decide.Budget, bill, say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}

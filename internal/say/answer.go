@@ -191,7 +191,7 @@ func Continues(p *loop.Picture, s decide.State) string {
 	case s.ExitReason == decide.Deadline:
 		return "to give it more: " + p.MoreTime(s)
 	case s.ExitReason == decide.Budget:
-		return fmt.Sprintf("'%s' with a higher limit continues it", ResumeRun(s.Run()))
+		return "to go on: " + MoreBudget(s)
 	}
 	return fmt.Sprintf("'%s' continues it", resume)
 }

@@ -75,7 +75,7 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
 			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
 	case decide.Budget:
-		return fmt.Sprintf("%s; %s. '%s' with a higher limit continues it.", s.Needs, so, ResumeRun(s.Run()))
+		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(s))
 	case decide.SessionFull:
 		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
 	case decide.Attempts:

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -67,6 +69,21 @@ func StartRun(env loop.Env, name string) string {
 
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
+
+// AnotherAgent is the flag with which a run goes on whose agent does not tell what a limit is about.
+const AnotherAgent = "--agent NAME"
+
+// MoreBudget is what a person types so that a run goes on that has used what it may use. A record that an agent can
+// write may have other words there.
+func MoreBudget(s decide.State) string {
+	flag, value, _ := strings.Cut(s.Raise, " ")
+	_, err := strconv.ParseFloat(value, 64)
+	raises := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens", "--max-iterations"}, flag)
+	if !raises && s.Raise != AnotherAgent {
+		return ResumeRun(s.Run())
+	}
+	return ResumeRun(s.Run()) + " " + s.Raise
+}
 
 // Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
 // both are "" if nothing is in the way.

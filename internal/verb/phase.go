@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -133,7 +132,6 @@ type ran struct {
 	} `json:"waiting"`
 	Spent   Spent  `json:"spent"`
 	Problem string `json:"problem"`
-	Raise   string `json:"raise"`
 	Merges  struct {
 		Into   string `json:"into"`
 		Commit string `json:"commit"`
@@ -204,20 +202,6 @@ func (r *ran) wrong(s decide.State) string {
 		return ""
 	}
 	return plain.Line(r.Problem, 300)
-}
-
-// more returns the command that gives the run more; r may be nil.
-func (r *ran) more(s decide.State) string {
-	resume := say.ResumeRun(s.Run())
-	if r == nil || s.Run() != r.ID {
-		return resume
-	}
-	flag, value, _ := strings.Cut(r.Raise, " ") // a person types it, so it is no other words
-	_, err := strconv.ParseFloat(value, 64)
-	if err != nil || !slices.Contains([]string{"--max-cost", "--max-tokens", "--max-iterations"}, flag) {
-		return resume
-	}
-	return resume + " " + r.Raise
 }
 
 // Spent is what the last run over a loop has used.
