@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 	"os"
 	"path/filepath"
@@ -180,6 +181,17 @@ func TestDo(t *testing.T) {
 	agents.ByAgent = true
 	if _, err := Do(agents, at.Dir, find("resume")); err == nil {
 		t.Error("an agent can resume a loop")
+	}
+}
+
+// TestCan offers nothing that would leave a loop without its run, whose own limit has ended it.
+func TestCan(t *testing.T) {
+	for reason, want := range map[string]int{decide.MaxIterations: 2, decide.Budget: 0} {
+		l := &Loop{Status: verb.Status{Status: decide.ReachedLimit, ExitReason: reason, MaxIterations: 9}}
+		can := slices.DeleteFunc(Actions(), func(a Action) bool { return !l.Can(a) })
+		if len(can) != want {
+			t.Errorf("%s: %+v", reason, can)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
@@ -32,6 +33,9 @@ func Actions() []Action {
 
 // Can reports whether an action makes sense for a loop as it is.
 func (l *Loop) Can(a Action) bool {
+	if l.ExitReason == decide.Budget { // only the command that resumes its run gives that more
+		return false
+	}
 	on := l.Status.Status.GoesOn()
 	switch a.Verb {
 	case "pause":
