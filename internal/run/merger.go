@@ -32,7 +32,7 @@ type batch struct {
 	merged  map[*lane]string // the commits of what fits together
 	refused map[*lane]refusal
 	results []decide.Receipt // of the checks on tip
-	why     string           // why tip is not merged; "": it can be
+	unfit   refusal          // why tip is not merged; zero: it can be
 	err     error            // then nothing is known
 }
 
@@ -40,7 +40,7 @@ type batch struct {
 type refusal struct {
 	why       string
 	conflicts []worktree.Conflict
-	waits     bool // for a person: the repository's hooks refuse it
+	waits     bool // for a person: the repository's hooks refuse it, or nobody has trusted its check
 }
 
 // outcome is what became of a session's work.
@@ -135,6 +135,15 @@ func (l *lanes) giveBack(one *lane, why, before string) {
 	l.Screen.Merged(one.Number, one.Feature, "", strings.TrimSuffix(first, ":"))
 }
 
+// refuse gives back work that does not fit, unless that is up to a person.
+func (l *lanes) refuse(one *lane, r refusal) {
+	before := ""
+	if r.waits {
+		before = r.why
+	}
+	l.giveBack(one, r.why, before)
+}
+
 // claimed returns the title of a lane's feature, and whether its agent claims it, in its copy of the list.
 func (l *lanes) claimed(one *lane) (title string, claims bool, err error) {
 	p, done, err := l.look()
@@ -214,7 +223,7 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 		}
 	}
 	if len(ids) > 0 {
-		b.results, b.why, b.err = l.prove(ctx, b.tip, ids)
+		b.results, b.unfit, b.err = l.prove(ctx, b.tip, ids)
 	}
 }
 
@@ -244,45 +253,56 @@ func (l *lanes) gitHooks(ctx context.Context) (h *worktree.Hooks, done func(), e
 
 // prove runs the checks of merged features, and says why they do not hold. The loop is looked at anew each time: a
 // person may have changed and trusted a check meanwhile.
-func (l *lanes) prove(ctx context.Context, commit string, features []string) (all []decide.Receipt, why string,
+func (l *lanes) prove(ctx context.Context, commit string, features []string) (all []decide.Receipt, unfit refusal,
 	err error) {
 	if err := l.merger.Reset(ctx, commit); err != nil {
-		return nil, "", err
+		return nil, unfit, err
 	}
 	p, done, err := l.look()
 	if err != nil {
-		return nil, "", err
+		return nil, unfit, err
 	}
 	defer done()
 	if err := unusable(&p.Snapshot); err != nil { // it may be half saved, and would not say what is to be proven
-		return nil, "", err
+		return nil, unfit, err
 	}
 	p, err = p.Beside(l.merger.Dir())
 	if err != nil {
-		return nil, "", err
+		return nil, unfit, err
 	}
 	if changed := p.Changed(); len(changed) > 0 {
-		return nil, decide.Differs(changed) + "; put that back", nil
+		unfit.why = decide.Differs(changed) + "; put that back"
+		return nil, unfit, nil
 	}
 	if !p.HasRoom() {
 		if err := l.prepareTree(ctx, l.merger); err != nil {
-			return nil, err.Error(), ctx.Err()
+			unfit.why = err.Error()
+			return nil, unfit, ctx.Err()
 		}
 	}
 	all, err = p.RunChecks(ctx, p.Snapshot.Due(features...), false, nil)
 	err = cmp.Or(err, ctx.Err())
 	if err != nil { // a check that was stopped says nothing
-		return nil, "", err
+		return nil, unfit, err
 	}
-	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed })
+	untrusted := func(r decide.Receipt) bool { return r.NotRun && p.Snapshot.Untrusted }
+	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })
+	unfit.waits = i < 0
+	if unfit.waits {
+		i = slices.IndexFunc(all, untrusted)
+	}
 	if i < 0 {
-		return all, "", nil
+		return all, refusal{}, nil
 	}
 	what := "the check " + plain.Line(all[i].Name, 100)
 	if all[i].Feature != "" {
 		what += " of " + plain.Line(all[i].Feature, 80)
 	}
-	return all, fmt.Sprintf("%s failed, with what others have done:\n%s", what, all[i].Tail), nil
+	unfit.why = fmt.Sprintf("%s failed, with what others have done:\n%s", what, all[i].Tail)
+	if unfit.waits {
+		unfit.why = fmt.Sprintf("%s did not run:\n%s", what, all[i].Tail)
+	}
+	return all, unfit, nil
 }
 
 const (
@@ -311,11 +331,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	}
 	for one, r := range b.refused {
 		if len(r.conflicts) == 0 {
-			before := ""
-			if r.waits {
-				before = r.why
-			}
-			l.giveBack(one, r.why, before)
+			l.refuse(one, r)
 			continue
 		}
 		if n := len(r.conflicts); n > maxInConflict { // no agent resolves them, and a liar fills the record with them
@@ -336,7 +352,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	switch {
 	case len(b.merged) == 0:
 		return l.save()
-	case b.why == "":
+	case b.unfit.why == "":
 		head, err := l.repo.Head(ctx)
 		moved := err == nil && head != l.joined // nothing gets to a person's branch that was not proven with what is there
 		if l.again < mostAgain && (moved || !l.repo.Whole(ctx, b.tip, b.below)) {
@@ -353,7 +369,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	l.again = 0
 	for one := range b.merged {
 		one.done.results, one.done.tip = b.results, b.tip
-		l.giveBack(one, b.why, "")
+		l.refuse(one, b.unfit)
 	}
 	return l.save()
 }
