@@ -262,6 +262,7 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 		limit := s.Session.Limit + s.slack
 		if holder.State == "" {
 			idle += time.Second
+			s.lost()
 		} else {
 			s.begins(holder.Attempt, holder.Since)
 		}
@@ -287,6 +288,15 @@ func (s *session) begins(attempt int, at time.Time) {
 	s.claimed = attempt
 	s.since = at
 	s.Claimed(at)
+}
+
+// lost tells the run that the worker of the session has lost it, unless it knows.
+func (s *session) lost() {
+	if s.claimed == 0 {
+		return
+	}
+	s.claimed = 0
+	s.Claimed(time.Time{})
 }
 
 // bases stores the bundles that a worker needs for a commit: one with all that was there when the first session began,

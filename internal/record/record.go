@@ -119,8 +119,9 @@ type Work struct {
 
 // Waiting says for what a run waits.
 type Waiting struct {
-	Until time.Time `json:"until"`
-	Why   string    `json:"why"`
+	Until  time.Time `json:"until"`
+	Why    string    `json:"why"`
+	Worker bool      `json:"worker,omitempty"` // a worker would end that
 }
 
 // Current is a session that was started, and whose end the loop's record may not have yet.

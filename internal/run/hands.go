@@ -39,7 +39,10 @@ type Job struct {
 	Reading   features.Reading // how that is read
 	Notes     string           // path of the lane's copy of progress.txt below the project
 	Began     time.Time        // when a worker took what an earlier process offered; zero: not known
-	Claimed   func(time.Time)  // Work calls it when a worker takes the session, which begins then, or once more
+
+	// Claimed is called when a worker takes the session, which begins then, or once more. With zero, the worker has
+	// lost it.
+	Claimed func(time.Time)
 }
 
 // work runs a session of a lane, here or by the run's hands.
@@ -50,6 +53,6 @@ func (l *lanes) work(one *lane, feature string, began time.Time, s agent.Session
 	return l.hands.Work(l.sessions, Job{
 		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: one.tree, List: l.list,
 		Reading: l.reading, Notes: l.notes,
-		Began: began, Claimed: func(at time.Time) { l.heard <- heard{lane: one, claimed: at} },
+		Began: began, Claimed: func(at time.Time) { l.heard <- heard{lane: one, claimed: &at} },
 	})
 }

@@ -214,6 +214,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	session.Log = log
 	one.stage = busy
 	began := c.StartedAt
+	one.offered = l.hands != nil && began.IsZero()
 	go func() {
 		defer log.Close()
 		e := l.work(one, feature.ID, began, session)

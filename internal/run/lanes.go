@@ -64,6 +64,8 @@ type lane struct {
 	why    string        // with again: for what it waits
 	failed int           // sessions in a row that met an overload
 	unmade int           // how often in a row its worktree could not be prepared
+
+	offered bool // with busy: no worker has its session
 }
 
 // stage is what a lane does.
@@ -82,9 +84,9 @@ const (
 type heard struct {
 	lane    *lane
 	pid     int
-	claimed time.Time // when a worker took it; zero: none does now
-	ended   *Worked   // nil: it has not
-	batch   *batch    // nil: it is about a lane
+	claimed *time.Time // when a worker took it, zero if it has lost it; nil: neither
+	ended   *Worked    // nil: it has not
+	batch   *batch     // nil: it is about a lane
 }
 
 // workLanes works on the loop until it ends, or ctx does.
@@ -328,6 +330,7 @@ func (l *lanes) earliest() (first *lane) {
 
 // listen waits until a session or checks have ended, or a person stops the loop. last is the last step.
 func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error) {
+	l.noteWorkers()
 	select {
 	case h := <-l.heard:
 		return last, l.hear(ctx, h)
@@ -341,14 +344,29 @@ func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error)
 	return last, nil
 }
 
+// noteWorkers notes in the record if the run can only wait for a worker: none has any of its sessions.
+func (l *lanes) noteWorkers() {
+	works := func(one *lane) bool { return one.stage == busy && !one.offered }
+	waits := l.in(busy) > 0 && l.proving == nil && !slices.ContainsFunc(l.all, works)
+	if waits == (l.Record.Waiting != nil) {
+		return
+	}
+	l.Record.Waiting = nil
+	if waits {
+		until := time.Now().Add(l.Record.Options.Wait).UTC()
+		l.Record.Waiting = &record.Waiting{Until: until, Why: "no worker has a session", Worker: true}
+	}
+	_ = l.save() // a later save says so if it fails
+}
+
 // hear takes what another goroutine tells.
 func (l *lanes) hear(ctx context.Context, h heard) error {
 	one := h.lane
 	switch {
 	case h.batch != nil:
 		return l.judge(ctx, h.batch)
-	case !h.claimed.IsZero():
-		l.given(one.Current, h.claimed)
+	case h.claimed != nil:
+		l.given(one, *h.claimed)
 		return nil
 	case h.ended == nil:
 		one.Current.PID, one.Current.Start = h.pid, proc.Start(h.pid)
@@ -384,8 +402,13 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	return l.save()
 }
 
-// given notes that a worker has taken a session. If another one had it before, it begins once more.
-func (l *lanes) given(c *record.Current, at time.Time) {
+// given notes that a worker has taken a session, or lost it. If another one had it before, it begins once more.
+func (l *lanes) given(one *lane, at time.Time) {
+	c := one.Current
+	one.offered = at.IsZero()
+	if one.offered {
+		return
+	}
 	if c.Session == 0 {
 		l.begins(c, at)
 	}
@@ -463,8 +486,8 @@ func (l *lanes) halt() {
 		case h.batch != nil:
 			l.proving = nil
 			l.at = ""
-		case !h.claimed.IsZero():
-			l.given(h.lane.Current, h.claimed)
+		case h.claimed != nil:
+			l.given(h.lane, *h.claimed)
 		case h.ended != nil:
 			h.lane.stage = free
 			l.ended(h.lane.Current, h.ended.Ended)

@@ -70,6 +70,9 @@ func StartRun(env loop.Env, name string) string {
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
+// NewWorker is what a person types so that another worker may work in the runs of a loop.
+func NewWorker(name string) string { return runner + " engine token NAME " + plain.Arg(name) }
+
 // AnotherAgent is the flag with which a run goes on whose agent does not tell what a limit is about.
 const AnotherAgent = "--agent NAME"
 

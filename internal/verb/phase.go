@@ -127,8 +127,9 @@ type ran struct {
 	Current current   `json:"current"`
 	Lanes   []ranLane `json:"lanes"`
 	Waiting *struct {
-		Until time.Time `json:"until"`
-		Why   string    `json:"why"`
+		Until  time.Time `json:"until"`
+		Why    string    `json:"why"`
+		Worker bool      `json:"worker"`
 	} `json:"waiting"`
 	Spent   Spent  `json:"spent"`
 	Problem string `json:"problem"`
