@@ -12,12 +12,14 @@ import (
 func (s State) Follows(was State) bool {
 	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and continued
 	lowered := s.Lowered > 0 && (was.Lowered == 0 || s.Lowered < was.Lowered)
-	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||
+	inLanes := len(s.Lanes)+len(was.Lanes) > 0 // the run counts, hands out work, and may end the loop meanwhile
+	byOthers := slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status)
+	if turned && !byOthers && (!inLanes || s.Status == Complete) ||
 		s.Iteration < was.Iteration || s.Endings < was.Endings ||
 		s.Lowered != was.Lowered && !lowered {
 		return false
 	}
-	if len(s.Lanes)+len(was.Lanes) > 0 { // the run counts and hands out work meanwhile
+	if inLanes {
 		return s.noticesFollow(was, turned)
 	}
 	return same(s, was.meanwhile(s, turned)) && s.noticesFollow(was, turned)

@@ -60,6 +60,16 @@ func TestFollows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
+	inLanes := was
+	inLanes.Lanes = []Lane{{Feature: "a", Iteration: 3}}
+	for status, want := range map[Status]bool{Blocked: true, Complete: false} { // the run may end it with another lane
+		now := inLanes
+		end(&now, status)
+		now.Lanes = nil
+		if now.Follows(inLanes) != want {
+			t.Errorf("in lanes, %s: %v", status, !want)
+		}
+	}
 	if fresh := (State{Allowance: Allowance{Lowered: 4}}); !fresh.Follows(State{}) {
 		t.Error("a limit that a person lowers for the first time does not follow")
 	}
