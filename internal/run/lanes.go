@@ -137,7 +137,8 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 			continue
 		}
 		n := one.Number - 1
-		counted := n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration
+		over := len(state.Lanes) == 0 // the loop ended with the session of another lane, which is counted
+		counted := !over && (n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration)
 		if !counted && c.Ended == nil && l.hands != nil && l.hands.Has(c.Feature) {
 			continue // the lane goes on with it when it has its feature again
 		}
@@ -497,11 +498,12 @@ func (l *lanes) halt() {
 	_ = l.save() // the end of the run saves it again
 }
 
-// later returns the features that a lane must not begin now, since others work on files in which they were in conflict.
+// later returns the features that a lane must not begin now: another lane has work on them that is to be tested, or
+// others work on files in which they were in conflict.
 func (l *lanes) later(one *lane) map[string]bool {
 	all := map[string]bool{}
 	for _, other := range l.all {
-		if other != one && other.Open && other.stage == free && l.waitsForOthers(other) {
+		if other != one && other.Open && (other.stage != free || l.waitsForOthers(other)) {
 			all[other.Feature] = true
 		}
 	}
