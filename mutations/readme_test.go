@@ -109,8 +109,8 @@ var readme = []row{
 		"stays within your limit in dollars",
 		runner("prices"),
 		"internal/run/session.go",
-		"(spent.CostUSD+spent.Presumed >= o.MaxCostUSD || more > 0 && ",
-		"(more > 0 && ",
+		"(spent.CostUSD+spent.Presumed >= o.MaxCostUSD || ",
+		"(",
 	},
 	{
 		"the checks run outside of the project, and of Claude's changes only those that match `--work` count",

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -30,7 +31,8 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		}
 		before := s.Decision.From
 		e := r.session(ctx, s)
-		until, why, class := r.retry(r.Record.Current, e, failed)
+		c := r.Record.Current
+		until, why, class := r.retry(c, e, failed)
 		s, err = r.visited(s, class == "")
 		if err != nil || !s.Decision.Next.Status.GoesOn() {
 			return s, err
@@ -38,7 +40,7 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		if class == "" {
 			failed = -1
 		}
-		p := r.parts(before, s.Decision.From)
+		p := r.parts(c, before, s.Decision.From)
 		switch {
 		case ctx.Err() != nil:
 			p = parting{why: "the run was stopped"}
@@ -123,8 +125,8 @@ type parting struct {
 }
 
 // parts says why no fresh session begins after one that counts.
-func (r *Run) parts(before, now decide.State) parting {
-	if l := r.limit(nil, 0); l.reason != "" {
+func (r *Run) parts(c *record.Current, before, now decide.State) parting {
+	if l := r.limit(c, 0); l.reason != "" {
 		return parting{reason: decide.Budget, why: l.why(), raise: l.raise}
 	}
 	if now.Iteration == before.Iteration && now.Passed == before.Passed && now.Status == before.Status {
@@ -149,7 +151,7 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 			return errOver
 		}
 		status := decide.Interrupted
-		if r.limit(nil, 0).reason != "" {
+		if why.reason == decide.Budget {
 			status = decide.ReachedLimit
 		}
 		if next.PastDeadline(p.Snapshot.Limits, why.until) {

@@ -361,7 +361,7 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	back := r.Record.Leg().IsReview() && ended.Own != nil && ended.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {
-	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || more > 0 && ended.Class == agent.Budget):
+	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || ended.Class == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
