@@ -91,6 +91,9 @@ type Sum struct {
 	Unknown  int     `json:"unknown"`            // sessions whose cost is not fully known
 	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the dearest session of known cost
 	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond that
+
+	MostTokens     int64 `json:"mostTokens,omitempty"`     // of the largest session of known tokens
+	PresumedTokens int64 `json:"presumedTokens,omitempty"` // that the others may have used beyond that
 }
 
 // Add adds what a session used.
@@ -100,6 +103,11 @@ func (s *Sum) Add(u agent.Usage) {
 	s.CostUSD += u.CostUSD
 	s.TokensKnown, s.CostKnown = s.TokensKnown || u.TokensKnown, s.CostKnown || u.CostKnown
 	s.Estimated = s.Estimated || u.Estimated
+	if u.TokensKnown {
+		s.MostTokens = max(s.MostTokens, u.Tokens())
+	} else {
+		s.PresumedTokens += max(0, s.MostTokens-u.Tokens())
+	}
 	if u.CostKnown {
 		s.Dearest = max(s.Dearest, u.CostUSD)
 		return

@@ -79,8 +79,9 @@ func TestSpent(t *testing.T) {
 		{record.Options{MaxCostUSD: 1.51}, ""},
 		{record.Options{MaxCostUSD: 1.5}, "budget: the run has spent at least $1.000 (of 1 session unknown) of $1.50, " +
 			"and presumably $0.500 more (--max-cost)"},
-		{record.Options{MaxTokens: 3001}, ""},
-		{record.Options{MaxTokens: 3000}, "budget: the run has used 3000 of 3000 tokens (--max-tokens)"},
+		{record.Options{MaxTokens: 4501}, ""},
+		{record.Options{MaxTokens: 4500}, "budget: the run has used 3000 of 4500 tokens, and presumably 1500 more " +
+			"(--max-tokens)"},
 		{record.Options{MaxIterations: 4}, ""},
 		{record.Options{MaxIterations: 3}, "max_iterations: the run has used up its 3 iterations (--max-iterations)"},
 	} {

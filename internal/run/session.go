@@ -176,7 +176,7 @@ func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) 
 	o, spent, row := r.Record.Options, r.Record.Spent, r.rowOf(c)
 	var tokens int64
 	if o.MaxTokens > 0 {
-		tokens = max(1, o.MaxTokens-spent.Tokens())
+		tokens = max(1, o.MaxTokens-spent.Tokens()-spent.PresumedTokens)
 	}
 	cost := 0.0
 	if o.MaxCostUSD > 0 {
@@ -360,7 +360,7 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	}
 	back := r.Record.Leg().IsReview() && ended.Own != nil && ended.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
-	switch used := spent.Tokens(); {
+	switch used := spent.Tokens() + spent.PresumedTokens; {
 	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || ended.Class == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
@@ -374,7 +374,10 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 			"give it an agent that tells them", o.MaxTokens)
 		return ownLimit{decide.Budget, bill, say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
-		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
+		bill := fmt.Sprintf("used %d of %d tokens", spent.Tokens(), o.MaxTokens)
+		if spent.PresumedTokens > 0 {
+			bill += fmt.Sprintf(", and presumably %d more", spent.PresumedTokens)
+		}
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
 	case leg != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
