@@ -32,7 +32,7 @@ func (c Class) Counts() bool {
 }
 
 // Breaks reports whether a session of the class broke off, so that what it said and left is no claim that all is done.
-func (c Class) Breaks() bool { return slices.Contains([]Class{Died, Failed, Context}, c) }
+func (c Class) Breaks() bool { return c != Done }
 
 // Usage is what a session used. A session that was killed and most agents tell not all of it.
 type Usage struct {

@@ -134,7 +134,7 @@ func (s Session) Run(ctx context.Context) Ended {
 func (s *Session) settle(e *Ended, why error) {
 	byItself := why == nil && formatOf(s.Row.Output).exits(e.ExitCode)
 	switch {
-	case errors.Is(why, proc.ErrTimeout):
+	case errors.Is(why, proc.ErrTimeout) && !e.Heard.Ended:
 		e.Class, e.Problem = TimedOut, "it ran until its limit of "+plain.Duration(s.Limit)
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)

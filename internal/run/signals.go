@@ -65,9 +65,6 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 			names, claimed = append(names, name), true
 		}
 	}
-	if e.Class == agent.TimedOut {
-		names = append(names, "timeout")
-	}
 	return names, claimed
 }
 
