@@ -75,7 +75,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err
 	}
-	r.noteFiles()
+	r.noteFiles(false)
 	if c := r.left(); c != nil {
 		r.files.Session(&r.Record, c, nil, true)
 		r.Record.Current = nil

@@ -236,7 +236,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err
 	}
-	r.noteFiles()
+	r.noteFiles(false)
 	state, err := r.store.State()
 	if err != nil {
 		return nil, err

@@ -217,6 +217,9 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		r.Record.Warm(r.Record.AgentOf(c))
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
+	if e.Class.Breaks() {
+		r.noteFiles(true)
+	}
 	if decide.Stray(e.Message) {
 		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in the "+
 			"agent's own words", c.Session))

@@ -76,8 +76,9 @@ func (r *Run) promised(message string) bool {
 }
 
 // noteFiles notes which of the files that are signals are there before the first session, for the run and for one that
-// goes on from it. A file of an earlier run would claim what nobody has done.
-func (r *Run) noteFiles() {
+// goes on from it, and anew after a session that broke off. A file of an earlier run, or of such a session, would claim
+// what nobody has done.
+func (r *Run) noteFiles(anew bool) {
 	names := r.Record.Options.CompleteOn
 	if r.Record.Chain != nil {
 		for _, leg := range r.Record.Chain.Legs {
@@ -86,21 +87,23 @@ func (r *Run) noteFiles() {
 	}
 	for _, name := range names {
 		path, is := strings.CutPrefix(name, record.File+":")
-		if _, known := r.Record.Found[path]; !is || known {
+		was, known := r.Record.Found[path]
+		now := r.stamp(path)
+		if !is || known && (!anew || now == was) {
 			continue
 		}
 		if r.Record.Found == nil {
 			r.Record.Found = map[string]string{}
 		}
-		r.Record.Found[path] = r.stamp(path)
-		if r.Record.Found[path] != "" {
+		r.Record.Found[path] = now
+		if now != "" {
 			r.Screen.Warn(fmt.Sprintf("the file %s is there already, so it counts as a signal when it is written anew",
 				plain.Line(path, 200)))
 		}
 	}
 }
 
-// written reports whether a file was written since the run began.
+// written reports whether a file was written since the run began, and since a session broke off.
 func (r *Run) written(path string) bool {
 	now := r.stamp(path)
 	return now != "" && now != r.Record.Found[path]
