@@ -94,11 +94,11 @@ func mcpClients() string {
 // edit changes one file.
 func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) error {
 	f, err := client.PlanChange(path, maxClientFile, func(text []byte) ([]byte, error) {
-		if !add {
-			return c.Remove(client.Server{Name: serverName, Command: program}, text)
-		}
 		server, err := e.server(c.Client)
-		if err != nil {
+		switch {
+		case !add: // also if it cannot be seen what PATH finds
+			return c.Remove(server, text)
+		case err != nil:
 			return nil, err
 		}
 		return c.Add(server, text)
@@ -128,7 +128,7 @@ func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) err
 
 // server returns the entry: the bare name if PATH finds this program. Codex passes on none of our variables.
 func (e *mcpEdit) server(name string) (client.Server, error) {
-	s := client.Server{Name: serverName, Args: []string{"mcp"}}
+	s := client.Server{Name: serverName, Program: program, Args: []string{"mcp"}}
 	var err error
 	s.Command, err = client.EntryName(program, e.Env.Self, e.Env.Get("PATH"))
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // and is removed again leaves the text as it was, byte for byte.
 type Server struct {
 	Name    string            `json:"-"` // letters, digits, "-" and "_"
+	Program string            `json:"-"` // its usual name: an entry that runs it from any folder is its own, too
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env,omitempty"`
@@ -130,7 +131,12 @@ func (c Servers) Add(s Server, text []byte) ([]byte, error) {
 	})
 }
 
-// Remove removes the entry of a server, which runs its program from any folder. The result is nil if Add made the file.
+// starts reports whether a command starts the server.
+func (s Server) starts(command string) bool {
+	return command != "" && (command == s.Command || runs(command, s.Program))
+}
+
+// Remove removes the entry of a server. The result is nil if Add made the file.
 func (c Servers) Remove(s Server, text []byte) ([]byte, error) {
 	if c.Key == "" {
 		return s.removeTOML(text)
@@ -147,7 +153,7 @@ func (c Servers) Remove(s Server, text []byte) ([]byte, error) {
 		if command.IsArray() {
 			command = command.Get("0")
 		}
-		if !runs(command.String(), s.Command) {
+		if !s.starts(command.String()) {
 			return nil, ErrHas
 		}
 		return levels, nil

@@ -97,7 +97,7 @@ func (s Server) removeTOML(data []byte) ([]byte, error) {
 	if begin < 0 {
 		return data, nil
 	}
-	if !runs(command(text[begin:end]), s.Command) {
+	if !s.starts(command(text[begin:end])) {
 		return nil, ErrHas
 	}
 	head, tail := text[:begin], text[end:]
