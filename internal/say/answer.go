@@ -115,8 +115,8 @@ func standing(p *loop.Picture, at string) string {
 	return fmt.Sprintf("%d/%d features · %s", list.Passed(), len(list.Items), at)
 }
 
-// take tells a person that the session works on the loop now. If a loop continues, it tells the
-// agent, too.
+// take tells a person that the session works on the loop now. If a loop continues, or is elsewhere, it tells the agent,
+// too.
 func take(p *loop.Picture, d decide.Decision, at string) Answer {
 	name := plain.Line(p.Loop.At.Name, 100)
 	a := Answer{Message: "ralph: this session works on the loop " + name + " · " + standing(p, at) + notes(p, d)}
@@ -126,13 +126,14 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 	if project := anotherTree(p); project != "" {
 		a.Message += fmt.Sprintf(" · its list and its checks are in another work tree, %s; for a loop of this one: "+
 			"ralph-stop-hook init", project)
+		a.Context = workThere(project)
 	}
 	switch d.From.Status {
 	case decide.Handover:
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
 	case decide.Interrupted:
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. ",
+		a.Context += fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. ",
 			name, d.Next.Iteration, d.Limit)
 		if p.Snapshot.NoList {
 			a.Context += task(p) + Finish

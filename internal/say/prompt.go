@@ -104,11 +104,16 @@ func anotherTree(p *loop.Picture) string {
 	return plain.Line(p.Loop.At.Project, 300)
 }
 
+// workThere tells the agent where the loop is.
+func workThere(project string) string {
+	return fmt.Sprintf("You are in another work tree. The loop, its list and what its checks see are in %s: "+
+		"work there.\n", project)
+}
+
 func (w *prompter) head() {
 	w.addf("Ralph loop %q, iteration %d of %d.\n", w.d.Next.Name, w.d.Next.Iteration, w.d.Limit)
 	if project := anotherTree(w.p); project != "" {
-		w.addf("You are in another work tree. The loop, its list and what its checks see are in %s: work there.\n",
-			project)
+		w.text.WriteString(workThere(project))
 	}
 	if w.d.Problem != nil {
 		then := "continue with the next one that does not pass"
