@@ -172,11 +172,15 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) {
-		l.unprepared(one, feature.ID, "its worktree cannot be prepared: "+err.Error())
-		return s, l.save()
+		err = fmt.Errorf("a worktree cannot be prepared: %w", err)
+		if l.unprepared(one, err.Error()) {
+			return s, l.save()
+		}
 	}
 	if err == nil {
-		one.unmade = 0
+		for _, other := range l.all {
+			other.unmade = 0
+		}
 		err = l.before(ctx, s)
 	}
 	if err != nil {
@@ -223,23 +227,27 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	return s, nil
 }
 
-// mostUnprepared is how often in a row it may be impossible to prepare a lane's worktree.
+// mostUnprepared is how often it may be impossible to prepare a lane's worktree, while no other one is prepared.
 const mostUnprepared = 3
 
 // unprepared keeps a lane that has no worktree from asking for work for a while: a disk may be full for a moment, and a
-// person's gc may have thrown away what git wrote. Another lane may take the feature meanwhile. In the end it waits for
-// a person.
-func (l *lanes) unprepared(one *lane, feature, why string) {
-	if one.unmade < mostUnprepared {
+// person's gc may have thrown away what git wrote. Another lane may take the feature meanwhile. In the end the work
+// that the lane has waits for a person. It returns false if there is none, and no lane can work.
+func (l *lanes) unprepared(one *lane, why string) bool {
+	often := one.unmade >= mostUnprepared
+	switch {
+	case often && one.Open:
+		one.unmade = 0
+		l.park(one, why)
+	case often && l.in(busy, ended, queued, tested) == 0:
+		return false
+	default:
 		until := time.Now().Add(backOff[one.unmade])
-		one.unmade++
+		one.unmade = min(one.unmade+1, mostUnprepared)
 		one.rest(until, why)
 		l.Screen.Wait(until, why)
-		return
 	}
-	one.unmade = 0
-	one.Feature = feature
-	l.park(one, why)
+	return true
 }
 
 // prepare brings a lane's worktree up to date for a feature, and gives it a copy of the list.
@@ -275,10 +283,14 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 			return err
 		}
 	}
+	err = l.copyList(one)
+	if err != nil {
+		return err
+	}
 	one.Feature = feature
 	one.Open = true
 	one.Base = commit
-	return l.copyList(one)
+	return nil
 }
 
 // park puts a lane's work aside, where it waits for a person, and gives the lane a new place. --resume takes it up

@@ -63,7 +63,7 @@ type lane struct {
 	again  time.Time     // when it asks for work again; zero: at once
 	why    string        // with again: for what it waits
 	failed int           // sessions in a row that met an overload
-	unmade int           // how often in a row its worktree could not be prepared
+	unmade int           // how often its worktree could not be prepared since one was
 
 	offered bool // with busy: no worker has its session
 }
