@@ -87,9 +87,12 @@ func (r *Run) noteFiles(anew bool) {
 	}
 	for _, name := range names {
 		path, is := strings.CutPrefix(name, record.File+":")
+		if !is {
+			continue
+		}
 		was, known := r.Record.Found[path]
 		now := r.stamp(path)
-		if !is || known && (!anew || now == was) {
+		if known && (!anew || now == was) {
 			continue
 		}
 		if r.Record.Found == nil {
