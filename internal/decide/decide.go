@@ -349,9 +349,7 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 		d.give(s, feature)
 		return
 	}
-	if !s.Begins {
-		d.countIteration(s)
-	}
+	d.countIteration(s)
 	d.Next.Lanes = nil
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
@@ -421,8 +419,7 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 		d.Next.Attempts = 0
 		d.Next.Lanes = nil
 	}
-	worked := s.Lane > 0 || !s.Begins
-	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges() && worked
+	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges()
 	d.Next.WaitingSince = time.Time{}
 	d.Next.WaitingFor = ""
 	d.Next.Blocks = nil

@@ -121,7 +121,7 @@ func (s *Snapshot) stuck() string {
 // continues reports whether the lane gets an iteration that was given before. The first lane that begins gets the one
 // that the record has, which nobody has worked on.
 func (d *Decision) continues(s *Snapshot, feature string) bool {
-	return s.Begins && len(d.Next.Lanes) == 0 || s.Lane > 0 && d.givenBefore(s, feature) > 0
+	return s.Lane > 0 && (s.Begins && len(d.Next.Lanes) == 0 || d.givenBefore(s, feature) > 0)
 }
 
 // givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or

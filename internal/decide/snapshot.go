@@ -113,7 +113,7 @@ type Round struct {
 	// What a host adds that works on the loop with several lanes. The event is about one of them.
 	Lane    int             // the number of the lane, from 1; 0: there are no lanes
 	Lanes   int             // how many lanes there are, at most MaxLanes
-	Begins  bool            // no session has ended: the host, or the lane, asks for what one is to work on
+	Begins  bool            // the lane had no session: it asks for a feature, and nothing is evaluated
 	Busy    int             // how many other lanes have a session, or one that is not merged yet
 	Moved   bool            // the session changed files of the lane's work tree
 	Refused bool            // what the session did is not merged, because a check failed or it was in conflict

@@ -241,12 +241,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	asks, err := r.asks()
-	if err != nil {
-		return nil, err
-	}
-	asks = asks && pending == nil
-	unread := asks || r.Record.Options.Workers > 0 || pending != nil && pending.Iteration == state.Iteration
+	unread := r.Record.Options.Workers > 0 || pending != nil && pending.Iteration == state.Iteration
 	step, err := r.take(ctx, unread)
 	if err != nil {
 		return nil, err
@@ -257,11 +252,6 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	}
 	r.announce(ctx, step)
 	r.legBegins()
-	if asks {
-		ev := r.event(decide.EventStop)
-		ev.Begins = true
-		return r.decides(ctx, ev)
-	}
 	if pending == nil {
 		return step, nil
 	}
@@ -273,19 +263,6 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, nil
 	}
 	return r.stop(ctx)
-}
-
-// asks reports whether the loop is to say first what a session could do, as nothing in its list is open. Lanes ask in
-// any case, and a leg has a job without a list, too.
-func (r *Run) asks() (bool, error) {
-	s, err := r.lookAt()
-	if err != nil {
-		return false, err
-	}
-	snap := &s.Picture.Snapshot
-	_, open := snap.List.Next()
-	one := r.Record.Options.Workers == 0 && r.Record.Leg() == nil
-	return one && !open && !snap.NoList && snap.List.Err == nil, nil
 }
 
 // announce says that the run begins.
@@ -545,11 +522,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Ended.Own == nil {
 		return r.interrupt(ctx, r.ends(""))
 	}
-	return r.decides(ctx, r.stopEvent(r.Record.Current, 0))
-}
-
-// decides has the loop decide what is next, and counts the session that has ended, if there is one.
-func (r *Run) decides(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	ev := r.stopEvent(r.Record.Current, 0)
 	s, err := r.mustStep(ctx, ev)
 	if err != nil {
 		return nil, err
