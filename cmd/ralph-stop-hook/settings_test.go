@@ -82,6 +82,7 @@ func editMany(path string, n int) error {
 			if last == "" || gjson.GetBytes(text, last).Exists() || time.Now().After(end) {
 				break
 			}
+			time.Sleep(time.Millisecond)
 		}
 		last = fmt.Sprintf("k%03d", i)
 		text, err := sjson.SetBytes(text, last, i)

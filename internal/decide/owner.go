@@ -96,6 +96,7 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""
 	d.Next.Needs = ""
+	d.Next.Raise = ""
 	d.Next.StopNow = false
 	d.Next.Judged = false
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}

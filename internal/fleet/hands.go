@@ -200,6 +200,10 @@ func (s *session) resume(ctx context.Context) bool {
 func (s *session) offer(ctx context.Context) error {
 	_ = s.engine.End(ctx, s.key, false) // if the engine does not answer, what comes of it is nobody's
 	s.resumed = false
+	if !s.Began.IsZero() { // the worker that had it has lost it
+		s.Began = time.Time{}
+		s.Claimed(s.Began)
+	}
 	s.order = order{
 		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Session.Row.Name,
 		Model: s.Session.Asked.Model, Effort: s.Session.Asked.Effort, Prompt: s.Session.Prompt, Commit: s.tip,

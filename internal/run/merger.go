@@ -286,22 +286,25 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 		return nil, unfit, err
 	}
 	untrusted := func(r decide.Receipt) bool { return r.NotRun && p.Snapshot.Untrusted }
-	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })
-	unfit.waits = i < 0
-	if unfit.waits {
+	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })
+	i := failed
+	if failed < 0 {
 		i = slices.IndexFunc(all, untrusted)
 	}
 	if i < 0 {
-		return all, refusal{}, nil
+		return all, unfit, nil
 	}
 	what := "the check " + plain.Line(all[i].Name, 100)
 	if all[i].Feature != "" {
 		what += " of " + plain.Line(all[i].Feature, 80)
 	}
-	unfit.why = fmt.Sprintf("%s failed, with what others have done:\n%s", what, all[i].Tail)
+	unfit.waits = failed < 0
 	if unfit.waits {
-		unfit.why = fmt.Sprintf("%s did not run:\n%s", what, all[i].Tail)
+		what += " did not run"
+	} else {
+		what += " failed, with what others have done"
 	}
+	unfit.why = what + ":\n" + all[i].Tail
 	return all, unfit, nil
 }
 
@@ -602,7 +605,7 @@ func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error
 		return false, nil
 	case l.Record.Options.NoMerge:
 		project := l.At.Project
-		return tree.Lacks(proc.EnvOutside(l.Env.Vars, project), project, m.Into, m.Commit), nil
+		return !tree.HasFiles(proc.EnvOutside(l.Env.Vars, project), project, "refs/heads/"+m.Into, m.Commit), nil
 	case l.clash != "":
 		return true, errors.New(l.clash)
 	case head != l.joined || m.Joined:

@@ -370,11 +370,11 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+
-			"give it an agent that tells it", o.MaxCostUSD)
+			"use an agent that reports its cost", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, say.AnotherAgent}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
 		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+
-			"give it an agent that tells them", o.MaxTokens)
+			"use an agent that reports its tokens", o.MaxTokens)
 		return ownLimit{decide.Budget, bill, say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", spent.Tokens(), o.MaxTokens)

@@ -36,12 +36,12 @@ func Lacks(env []string, dir, branch, name string) bool {
 	}
 	branch = "refs/heads/" + branch
 	commits := line(env, dir, "rev-list", "-n", "1", "--ignore-missing", name, "^HEAD", "^"+branch)
-	return commits != "" && !hasFiles(env, dir, "HEAD", name) && !hasFiles(env, dir, branch, name)
+	return commits != "" && !HasFiles(env, dir, "HEAD", name) && !HasFiles(env, dir, branch, name)
 }
 
-// hasFiles reports whether a commit has each file that another one has changed as it is there. It only compares: a
-// merge would run what the repository names for that.
-func hasFiles(env []string, dir, commit, name string) bool {
+// HasFiles reports whether a commit has each file that another one has changed as it is there. It only compares: a
+// merge would run what the repository names for that. It is false if git cannot tell.
+func HasFiles(env []string, dir, commit, name string) bool {
 	base := line(env, dir, "merge-base", commit, name)
 	if base == "" {
 		return false

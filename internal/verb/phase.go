@@ -186,13 +186,14 @@ func (r *ran) waiting() map[string]string {
 		return all
 	}
 	for _, one := range r.Lanes {
+		if one.Parked == "" {
+			continue
+		}
 		waits := "waits"
 		if one.Open {
 			waits += " on " + plain.Line(one.Branch, 150)
 		}
-		if one.Parked != "" {
-			all[one.Feature] = waits + ": " + plain.Line(one.Parked, 300)
-		}
+		all[one.Feature] = waits + ": " + plain.Line(one.Parked, 300)
 	}
 	return all
 }

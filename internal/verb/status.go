@@ -129,9 +129,11 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 		return []*loopdir.Loop{at}, err
 	}
 	loops, err := s.Env.Where().All()
-	loops = append(loops, s.Env.Where().Lost("")...)
-	if err == nil && (s.sendDue || len(loops) == 0) {
+	switch {
+	case err == nil && (s.sendDue || len(loops) == 0):
 		loops, err = s.Env.Where().Known() // cron's folder is no project, or not the one
+	case err == nil:
+		loops = append(loops, s.Env.Where().Lost("")...)
 	}
 	if err == nil && len(loops) == 0 {
 		err = ErrNoLoop

@@ -34,7 +34,8 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 		if err == nil || args[0] == "" {
 			return l, err
 		}
-		if lost := v.Env.Where().Lost(args[0]); len(lost) > 0 {
+		lost := v.Env.Where().Lost(args[0])
+		if len(lost) > 0 {
 			return lost[0], nil
 		}
 		return nil, err
@@ -52,7 +53,8 @@ func (v Verbs) noLoop() error {
 		return fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
-	if lost := v.Env.Where().Lost(""); len(lost) > 0 {
+	lost := v.Env.Where().Lost("")
+	if len(lost) > 0 {
 		return v.Lost(lost[0])
 	}
 	return ErrNoLoop
@@ -62,8 +64,8 @@ func (v Verbs) noLoop() error {
 func (v Verbs) Lost(l *loopdir.Loop) error {
 	end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
 	if !l.Below() {
-		return fmt.Errorf("nothing leads to the loop %s in %s any more; if a link did, put it back; '%s' ends the loop",
-			plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
+		return fmt.Errorf("nothing here leads to the loop %s; put back the link that did, or set RALPH_LOOP_DIR to %s; "+
+			"'%s' ends the loop", plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
 	}
 	again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
 	return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+

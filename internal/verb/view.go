@@ -193,7 +193,7 @@ func command(then string, env loop.Env, client string) string {
 			step, _, _ = strings.Cut(step, more)
 		}
 		for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
-			if strings.HasPrefix(step, program+" ") {
+			if strings.HasPrefix(step, program+" ") && !strings.Contains(step+" ", " NAME ") { // which a person chooses
 				return step
 			}
 		}

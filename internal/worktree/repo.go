@@ -169,8 +169,8 @@ func (r *Repo) leadsNowhere() error {
 			case err != nil:
 				return err
 			case d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
-				return fmt.Errorf("%s is a link, and git would write where it leads: put a file or folder of its own in its "+
-					"place", plain.Line(path, 300))
+				return fmt.Errorf("%s is a link, and git would write where it leads: replace it with a real file or "+
+					"folder", plain.Line(path, 300))
 			case d.IsDir() && filepath.Base(above) == "objects": // thousands of files, which git replaces
 				return fs.SkipDir
 			case d.Name() == "commondir" && filepath.Dir(above) == trees:
