@@ -94,7 +94,7 @@ var readme = []row{
 		"Claude cannot pass by editing them",
 		hook("trust-files"),
 		"internal/locked/protect.go",
-		"	return !Same(was, Sum(project, key))",
+		"	return !Same(key, was, Sum(project, key))",
 		"	return !Same(was, was)",
 	},
 	{

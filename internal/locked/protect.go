@@ -188,7 +188,7 @@ func Changed(project, key, was string) bool {
 		return err != nil || !SameScripts(was, now)
 	}
 	if strings.HasPrefix(was, linkMark) {
-		return !Same(was, linkSum(project, key))
+		return !Same(key, was, linkSum(project, key))
 	}
-	return !Same(was, Sum(project, key))
+	return !Same(key, was, Sum(project, key))
 }

@@ -90,7 +90,12 @@ func sumFile(path string) (string, error) {
 }
 
 // Same reports whether two hashes of one key mean that nothing has changed.
-func Same(was, now string) bool { return was == now || was == strings.Replace(now, execMark, "", 1) }
+func Same(key, was, now string) bool {
+	if _, is := ofScripts(key); is {
+		was, now = present(was), present(now)
+	}
+	return was == now || was == strings.Replace(now, execMark, "", 1)
+}
 
 // TextSum returns the hash of the text of a file that has this hash, or that a link leads to.
 func TextSum(sum string) string { return sum[strings.LastIndexByte(sum, ' ')+1:] }
@@ -161,6 +166,12 @@ func withMissing(sum, name string) string {
 		return sum
 	}
 	return strings.TrimPrefix(sum+"\n"+name, "\n")
+}
+
+// present returns the lines of sumScripts without those of withMissing.
+func present(sum string) string {
+	noHash := func(line string) bool { return !strings.Contains(line, " ") }
+	return strings.Join(slices.DeleteFunc(strings.Split(sum, "\n"), noHash), "\n")
 }
 
 // has reports whether the lines of sumScripts have a name.

@@ -235,7 +235,7 @@ func (t *truster) showFiles(now, before map[string]string, missing []string) {
 		case !has:
 			t.showf("no longer locked: %s", path)
 			continue
-		case had && !locked.Same(was, sum):
+		case had && !locked.Same(path, was, sum):
 			change = ", changed since"
 		case !had && len(before) > 0:
 			change = ", new"
