@@ -45,7 +45,7 @@ func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 	}
 	see := func(path string, kind fs.FileMode) {
 		full := filepath.Join(t.Dir, filepath.FromSlash(path))
-		if ours(full, loops) || besideOpen(full, kind) {
+		if ours(full, loops) || loopdir.BesideOpen(full, kind) {
 			return
 		}
 		named := c.Protects(path)
@@ -81,21 +81,6 @@ func ours(path, loops string) bool {
 	}
 	return name[0] == '.' || slices.Contains([]string{loopdir.ListFile, loopdir.ProgressFile, loopdir.PromptFile,
 		loopdir.ConfigFile, "current"}, name)
-}
-
-// besideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
-// file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such a
-// file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of editors,
-// such as NAME~, count: the wildcard of a shell or of make in "tests/*" finds them.
-func besideOpen(path string, kind fs.FileMode) bool {
-	name := filepath.Base(path)
-	if kind&fs.ModeSymlink != 0 {
-		process, _ := os.Readlink(path) // USER@HOST.PID
-		_, err := os.Stat(path)
-		return strings.HasPrefix(name, ".#") && loopdir.Absent(err) && !strings.Contains(process, "/")
-	}
-	swap, _ := filepath.Match(".?*.sw[a-p]", name) // the pattern is valid
-	return kind.IsRegular() && (name == ".DS_Store" || swap)
 }
 
 // MadeAnew reports whether tools fill and empty a folder, such as build outputs and dependencies.

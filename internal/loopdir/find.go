@@ -113,6 +113,21 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// BesideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
+// file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such a
+// file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of editors,
+// such as NAME~, count: the wildcard of a shell or of make in "tests/*" finds them.
+func BesideOpen(path string, kind fs.FileMode) bool {
+	name := filepath.Base(path)
+	if kind&fs.ModeSymlink != 0 {
+		process, _ := os.Readlink(path) // USER@HOST.PID
+		_, err := os.Stat(path)
+		return strings.HasPrefix(name, ".#") && Absent(err) && !strings.Contains(process, "/")
+	}
+	swap, _ := filepath.Match(".?*.sw[a-p]", name) // the pattern is valid
+	return kind.IsRegular() && (name == ".DS_Store" || swap)
+}
+
 // Marker begins the first line of a prompt that names a loop. The loop's folder follows,
 // relative to the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "

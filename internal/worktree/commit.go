@@ -151,14 +151,19 @@ func (t *Tree) clearWay() error {
 	return nil
 }
 
-// built ends the names of files that programs make, and that nobody commits.
+// isBuilt reports whether a file has such a name as programs give, and nobody commits it.
+func isBuilt(name string) bool {
+	return strings.HasSuffix(name, "~") || slices.Contains(built, path.Ext(name))
+}
+
 var built = []string{".o", ".obj", ".a", ".so", ".dylib", ".dll", ".exe", ".class", ".pyc", ".log", ".tmp"}
 
 // maxNew is the largest new file that is committed, unless the agent has done that itself.
 const maxNew = 10 << 20
 
-// leaveBuilt takes new files out of a picture that look like the output of a build, and those of Options.Tracked,
-// unless the agent has committed them. files are the changes since the base.
+// leaveBuilt takes new files out of a picture that look like the output of a build, those of Options.Tracked, and those
+// that are there because a person has opened a file, unless the agent has committed them. files are the changes since
+// the base.
 func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err error) {
 	if s.head != t.base {
 		files, err = t.r.changes(ctx, s.head, s.tree)
@@ -167,18 +172,19 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 		}
 	}
 	t.left = nil
-	var ours []string
+	var out []string
 	for _, f := range files {
-		info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(f.name)))
+		file := filepath.Join(t.dir, filepath.FromSlash(f.name))
+		info, err := os.Lstat(file)
 		switch {
 		case !f.made():
-		case slices.Contains(t.r.tracked, f.name):
-			ours = append(ours, f.name)
-		case slices.Contains(built, path.Ext(f.name)) || err == nil && info.Size() > maxNew:
+		case slices.Contains(t.r.tracked, f.name), err == nil && loopdir.BesideOpen(file, info.Mode()):
+			out = append(out, f.name)
+		case isBuilt(f.name) || err == nil && info.Size() > maxNew:
 			t.left = append(t.left, f.name)
 		}
 	}
-	out := append(ours, t.left...)
+	out = append(out, t.left...)
 	if len(out) == 0 {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -92,7 +91,7 @@ func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
 	}
 	var in strings.Builder
 	for _, name := range names {
-		if !slices.Contains(built, path.Ext(name)) && !strings.HasPrefix(path.Base(name), ".") {
+		if !isBuilt(name) && !strings.HasPrefix(path.Base(name), ".") {
 			in.WriteString(path.Join(r.prefix, name) + "\x00")
 		}
 	}
