@@ -181,7 +181,9 @@ func (f *Finder) word(w config.Word, folders []string) {
 			f.fail(key, errors.New("it is no regular file"))
 		case free && slices.Contains(config.Manifests, path.Base(key)):
 		case free && f.ignored(key):
-			f.open(key, "git ignores it"+nameIt)
+			if !f.Config.Room { // a room is without it, whatever is locked
+				f.open(key, "git ignores it"+nameIt)
+			}
 		case free && w.Late && binary(At(f.Project, key)):
 			f.open(key, "a command before it may build it"+nameIt)
 		default:

@@ -47,6 +47,7 @@ type checker struct {
 	said     []byte                            // what a command printed that prepares the room, and failed
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
+	lacking  func() []string // what commands may not find
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
@@ -116,6 +117,8 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
 	}
+	project := r.Picture // ready may have it look at the room
+	r.lacking = sync.OnceValue(func() []string { return project.lacks(ctx) })
 	before, refused := r.ready(ctx)
 	r.refused = refused
 	defer func() { r.touched = cmp.Or(r.touched, r.touchedSince(before)) }()
@@ -273,8 +276,8 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	if got.Err == nil {
 		return got.Output, r.wrote(ctx)
 	}
-	if left := r.Loop.PathInside(r.Config.SearchPath); left != "" {
-		got.Output = append(got.Output, "\n("+left+")\n"...)
+	for _, line := range r.lacking() {
+		got.Output = append(got.Output, "\n("+line+")\n"...)
 	}
 	return got.Output, got.Err
 }

@@ -170,8 +170,8 @@ func notByName(name string) string {
 	return ""
 }
 
-// PathInside returns the folders of a PATH in which commands are not looked up; "" for none.
-func (l *Loop) PathInside(path string) string {
+// pathInside returns the folders of a PATH in which commands are not looked up; "" for none.
+func (l *Loop) pathInside(path string) string {
 	_, left := proc.Outside(path, l.project())
 	if len(left) == 0 {
 		return ""

@@ -190,22 +190,37 @@ func (p *Picture) stillIgnored(ctx context.Context, proof room.Proof) (left []ro
 	return left
 }
 
-// IgnoredWork returns what "work" names and git ignored at trust, but for what tools make: it is not in the room. It
-// returns nothing without "work".
-func (p *Picture) IgnoredWork(ctx context.Context) (names []string) {
-	if !p.HasRoom() || len(p.Config.Work) == 0 {
-		return nil
-	}
+// ignored returns what git ignored at trust and the room does not have, from the project on.
+func (p *Picture) ignored(ctx context.Context) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, roomTime)
 	defer cancel()
 	hidden, _ := p.work().Hidden(ctx)                    // of what cannot be read a room says more
 	trusted, _ := p.Room().Files(ctx, p.Config.RoomTree) // some of that is ignored
 	for _, name := range hidden {
 		file := fromBase(p.base(), name)
-		info, err := os.Lstat(filepath.Join(p.Loop.At.Project, filepath.FromSlash(file)))
 		_, known := slices.BinarySearch(trusted, name)
+		if !known && !strings.HasPrefix(file, "../") && !within(file, p.Config.Shared...) {
+			names = append(names, file)
+		}
+	}
+	return names
+}
+
+// within reports whether a path is that of one of these folders, or below it.
+func within(name string, folders ...string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(name+"/", dir+"/") })
+}
+
+// IgnoredWork returns what "work" names and git ignored at trust, but for what tools make: it is not in the room. It
+// returns nothing without "work".
+func (p *Picture) IgnoredWork(ctx context.Context) (names []string) {
+	if !p.HasRoom() || len(p.Config.Work) == 0 {
+		return nil
+	}
+	for _, file := range p.ignored(ctx) {
+		info, err := os.Lstat(filepath.Join(p.Loop.At.Project, filepath.FromSlash(file)))
 		switch {
-		case err != nil || known || slices.Contains(p.lent(), name) || strings.HasPrefix(file, "../"):
+		case err != nil:
 		case info.IsDir() && p.Config.WorkBelow(file) && !locked.MadeAnew(file, true):
 			names = append(names, file+"/")
 		case !info.IsDir() && p.Config.IsWork(file) && !config.BuildFile(file):
@@ -214,6 +229,44 @@ func (p *Picture) IgnoredWork(ctx context.Context) (names []string) {
 	}
 	return names
 }
+
+// lacks says what commands may not find: programs of the project on PATH, and packages, or what they name, that the
+// room does not have.
+func (p *Picture) lacks(ctx context.Context) (lines []string) {
+	if left := p.Loop.pathInside(p.Config.SearchPath); left != "" {
+		lines = append(lines, left)
+	}
+	if !p.HasRoom() || len(p.Config.Prepare) > 0 {
+		return lines
+	}
+	var needs, names []string
+	for _, check := range p.Config.Checks {
+		for _, w := range check.Command.Words() {
+			if !w.Late && !w.Looked {
+				needs = append(needs, path.Clean(locked.Below(p.Loop.At.Project, p.Loop.Env.Home, w.Text)))
+			}
+		}
+	}
+	for _, file := range p.ignored(ctx) {
+		named := slices.ContainsFunc(needs, func(need string) bool { return within(need, file) })
+		for at := file; at != "."; at = path.Dir(at) {
+			if slices.Contains(packages, path.Base(at)) { // it may say itself that git ignores what is in it
+				named, file = true, at
+			}
+		}
+		if named && !slices.Contains(names, file) {
+			names = append(names, file)
+		}
+	}
+	if len(names) > 0 {
+		lines = append(lines, "the room has nothing that git ignores: "+decide.Names(names)+
+			`; name the folder in "share" of `+loopdir.ConfigFile+`, or make it in "prepare"`)
+	}
+	return lines
+}
+
+// packages are folders that package managers fill.
+var packages = []string{"node_modules", ".venv", "venv"}
 
 // rule says which changes count.
 func (p *Picture) rule() room.Rule {
@@ -582,6 +635,15 @@ func (p *Picture) ResetRoom() error {
 func (l *Loop) LeftOut(c config.Config, record config.Trust) []room.Change {
 	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
 	return p.NotUsed(context.Background())
+}
+
+// Lacks says what commands may not find, if a person trusts them as recorded.
+func (l *Loop) Lacks(c config.Config, record config.Trust) (lines []string) {
+	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
+	if len(c.Commands()) == 0 {
+		return nil
+	}
+	return p.lacks(context.Background())
 }
 
 // RoomChanges returns the files that differ between what two records trust, with paths from the project on.

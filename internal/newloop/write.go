@@ -197,9 +197,7 @@ func (m *Maker) lookAtLocked(l *loop.Loop, record config.Trust) {
 	m.doNotChange = say.Locked(c, record.Files)
 	f, _ := l.FindLocked(c) // what cannot be locked was refused before
 	m.warnings = append(m.warnings, verb.Warnings(l, c, f)...)
-	if left := l.PathInside(record.SearchPath); left != "" && len(c.Commands()) > 0 {
-		m.warnings = append(m.warnings, left)
-	}
+	m.warnings = append(m.warnings, l.Lacks(c, record)...)
 }
 
 func (m *Maker) begin(l *loop.Loop) error {

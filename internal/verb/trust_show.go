@@ -269,8 +269,7 @@ func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
 			}
 		}
 	}
-	left := t.l.PathInside(record.SearchPath)
-	if left != "" && len(c.Commands()) > 0 {
-		t.showf("warning: %s", left)
+	for _, line := range t.l.Lacks(c, record) {
+		t.showf("warning: %s", line)
 	}
 }
