@@ -364,6 +364,11 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 		d.Next.Feature, d.Next.Attempts = "", 0
 		return
 	}
+	d.attempt(feature)
+}
+
+// attempt counts an iteration that is given to a feature.
+func (d *Decision) attempt(feature features.Item) {
 	if feature.ID != d.Next.Feature {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}

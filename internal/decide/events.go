@@ -50,6 +50,9 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	if status == Handover || s.Fresh && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}
+	if next, has := s.List.Next(); has && status == Handover {
+		d.attempt(next)
+	}
 	d.Binding = Take
 	if !s.Marked && status == InProgress {
 		d.Binding = Note

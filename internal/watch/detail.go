@@ -168,11 +168,13 @@ func (d *Detail) failing() {
 	}
 }
 
-// sums returns how often the stops of a loop of the hook were about each feature.
+// sums returns how many iterations of a loop of the hook were given to each feature. An interrupted one is taken again.
 func sums(stops []record.Session) []record.Work {
 	var r record.Run
+	given := 0
 	for _, one := range stops {
-		if one.Counted {
+		if gives := one.Outcome == string(decide.Take) || one.Counted; gives && one.Iteration != given {
+			given = one.Iteration
 			r.WorkOn(one.Feature).Attempts++
 		}
 	}
