@@ -246,7 +246,9 @@ func show(s cli.Screen, v Status) {
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))
 		row("used", v.Spent.String())
-		row("at most", left(v))
+		if v.Status.GoesOn() { // else the record has no lanes any more, and 'resume' begins to count anew
+			row("at most", left(v))
+		}
 	}
 	row("needs", v.Needs)
 	if !strings.Contains(v.Needs, v.last) {
