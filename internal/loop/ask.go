@@ -88,7 +88,7 @@ func (p *Picture) AgentRules(message string) []agenthook.Result {
 // becomes the record; then the caller calls Notify.
 func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision) bool) (*Step, error) {
 	ev.Event = decide.EventStop
-	s := &stepper{loop: l, ev: ev, judges: true}
+	s := &stepper{loop: l, ev: ev, begun: time.Now(), judges: true}
 	defer s.close()
 	if err := s.decide(ctx); err != nil {
 		return nil, err

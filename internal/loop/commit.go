@@ -51,6 +51,7 @@ func (s *stepper) commit() error {
 	}
 	d.Next.OnComplete = l.Env.OnComplete
 	if d.Verdict == decide.End {
+		d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun)) // checks may have run meanwhile
 		s.picture.attachNotice(&d.Next)
 	}
 	if err := s.keepReceipts(); err != nil {

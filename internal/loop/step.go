@@ -32,7 +32,7 @@ type Step struct {
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
-	s := &stepper{loop: l, ev: ev}
+	s := &stepper{loop: l, ev: ev, begun: time.Now()}
 	defer s.close()
 	for again := false; ; again = true {
 		err := s.decide(ctx)
@@ -57,6 +57,7 @@ func (l *Loop) BeginStop(at time.Time) {
 type stepper struct {
 	loop     *Loop
 	ev       Event
+	begun    time.Time // shortly after the event
 	picture  *Picture
 	decision decide.Decision
 	found    decide.Found // what was needed so far
