@@ -204,8 +204,22 @@ func openFiles(project string) (*os.Root, error) {
 	return loopdir.OpenFolder(top, Folder)
 }
 
-// ChecksInWords says how checks ended.
-func ChecksInWords(results []decide.Receipt) string {
+// Judge notes how checks ended, at the feature that each was for. Those of the whole tree were for the one that was
+// worked on.
+func (r *Run) Judge(worked string, results []decide.Receipt) {
+	of := map[string][]decide.Receipt{}
+	for _, one := range results {
+		feature := cmp.Or(one.Feature, worked)
+		of[feature] = append(of[feature], one)
+	}
+	for i := range r.Work {
+		w := &r.Work[i]
+		w.Checks = cmp.Or(inWords(of[w.Feature]), w.Checks)
+	}
+}
+
+// inWords says how checks ended.
+func inWords(results []decide.Receipt) string {
 	if len(results) == 0 {
 		return ""
 	}

@@ -408,9 +408,8 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		told = r.told(s, state, c)
 	}
 	if !r.Record.Leg().IsJob() {
-		w := r.Record.WorkOn(c.Feature)
-		w.Attempts++
-		w.Checks = cmp.Or(record.ChecksInWords(results), w.Checks)
+		r.Record.WorkOn(c.Feature).Attempts++
+		r.Record.Judge(c.Feature, results)
 	}
 	r.files.Session(&r.Record, c, results, true)
 	over := r.legCounted(c, state)
