@@ -45,8 +45,7 @@ func Decide(s Snapshot) (Decision, Need) {
 	switch {
 	case !s.Commit:
 		d.Next.Uncommitted = ""
-	case s.Committed != nil:
-		d.Next.Uncommitted = s.Committed.Why
+		d.Next.Unnamed = nil
 	case s.Event == EventStop && need.Kind == NeedNothing:
 		need = d.toCommit(&s)
 	}

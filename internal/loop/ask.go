@@ -99,9 +99,10 @@ func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision
 	if s.decision.Verdict == decide.End && commits(s.decision) {
 		return &Step{s.picture, s.decision, false}, s.commit()
 	}
-	if c := s.found.Committed; c != nil && s.picture.Snapshot.State.Schema > 0 { // the next stop has nothing to commit
-		state := s.picture.Snapshot.State
-		state.Uncommitted = c.Why
+	state := s.picture.Snapshot.State
+	if s.found.Committed != nil && state.Schema > 0 { // the next stop has nothing to commit
+		state.Uncommitted = s.decision.Next.Uncommitted
+		state.Unnamed = s.decision.Next.Unnamed
 		if err := l.Store.SaveState(state); err != nil {
 			return nil, err
 		}
