@@ -94,9 +94,11 @@ var laneRows = []row{
 		"end REACHED_LIMIT max_iterations"},
 	{"the run's own limit, and another lane works", func(s *Snapshot) { s.Spent = MaxIterations },
 		"wait 5 | 1: a 1 0 | 2: b 1 5"},
-	{"the money is spent, and another lane works", func(s *Snapshot) { s.Spent = Budget }, "end REACHED_LIMIT budget"},
+	{"the money is spent, and another lane works", func(s *Snapshot) { s.Spent = Budget },
+		"wait 5 | 1: a 1 0 | 2: b 1 5"},
 	{"the money is spent with the last iteration", func(s *Snapshot) { s.Spent, s.State.Iteration = Budget, 15 },
-		"end REACHED_LIMIT budget"},
+		"wait 15 | 1: a 1 0 | 2: b 1 5"},
+	{"the money is spent", func(s *Snapshot) { s.Spent, s.Round.Busy = Budget, 0 }, "end REACHED_LIMIT budget"},
 	{"the deadline, and another lane works", func(s *Snapshot) {
 		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-2*time.Hour)
 	}, "end REACHED_LIMIT deadline"},
@@ -198,7 +200,9 @@ var beginRows = []row{
 	{"no iteration is left, and nobody works", func(s *Snapshot) {
 		s.State.Iteration, s.State.Lanes[0].Iteration, s.Round.Busy = 15, 0, 0
 	}, "end REACHED_LIMIT max_iterations"},
-	{"the money is spent", func(s *Snapshot) { s.Spent = Budget }, "end REACHED_LIMIT budget"},
+	{"the money is spent, and another lane works", func(s *Snapshot) { s.Spent = Budget },
+		"pass | 1: a 1 4 | 2: b 1 5"},
+	{"the money is spent", func(s *Snapshot) { s.Spent, s.Round.Busy = Budget, 0 }, "end REACHED_LIMIT budget"},
 	{"nobody has stood still", func(s *Snapshot) {
 		s.Moved, s.State.Unchanged, s.State.CheckFailures, s.Limits.CheckFailures = false, 99, 99, 3
 	}, "continue 5 a | 1: a 1 4 | 2: b 1 5"},

@@ -255,7 +255,7 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 }
 
 // usedUp ends the loop if its iterations are used up, or what its host may spend. again: the iteration was given
-// before. While other lanes work, the last iteration is not the end: a lane that gets none waits for them.
+// before. While other lanes work, that is not the end: a lane that gets no session waits for what they have done.
 func (d *Decision) usedUp(s *Snapshot, again bool) bool {
 	begun := again && (s.Begins || d.Next.Iteration <= d.Limit) // a limit that was lowered ends the loop at a stop
 	over := d.Next.Iteration >= d.Limit && !begun
@@ -263,9 +263,9 @@ func (d *Decision) usedUp(s *Snapshot, again bool) bool {
 	switch {
 	case !over && !spent:
 		return false
-	case s.othersWork() && (!spent || s.Spent == MaxIterations):
+	case s.othersWork():
 		d.idle(s)
-	case over && !s.othersWork():
+	case over:
 		d.end(s, ReachedLimit, MaxIterations)
 	default:
 		d.Next.Needs = s.Bill

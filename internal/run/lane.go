@@ -34,7 +34,8 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	if err := l.findList(p); err != nil {
 		return nil, err
 	}
-	l.sessions, l.stop = context.WithCancel(ctx)
+	l.checks, l.stop = context.WithCancel(ctx)
+	l.sessions, l.stopSessions = context.WithCancel(l.checks)
 	loops, err := filepath.Rel(r.At.Project, r.At.Dir)
 	if err != nil {
 		return nil, err

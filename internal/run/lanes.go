@@ -47,9 +47,14 @@ type lanes struct {
 	away    bool       // with unread: another branch than the loop's is checked out
 	over    *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
 
-	heard    chan heard
-	sessions context.Context    // of all sessions, and of checks
-	stop     context.CancelFunc // stops them
+	bill  string // the money or the tokens that are used up, so no session begins; "": none are
+	raise string // with bill: the flag with which the run goes on
+
+	heard        chan heard
+	checks       context.Context // of checks, and of all sessions
+	stop         context.CancelFunc
+	sessions     context.Context // of all sessions
+	stopSessions context.CancelFunc
 }
 
 // lane is a place for the work on one feature. There are twice as many as sessions that run at once: while the work of
@@ -247,6 +252,8 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	ev := l.event(decide.EventStop)
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
 		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
+	} else if l.bill != "" {
+		ev.Spent, ev.Bill, ev.Raise = decide.Budget, l.bill, l.raise
 	}
 	l.about(&ev, one)
 	ev.Begins = true
@@ -270,8 +277,14 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 }
 
 // tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
-// that.
+// that. If money or tokens are used up, other sessions stop, since they cost more. What has ended is paid for, so it is
+// tested and merged.
 func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	if ev.Spent == decide.Budget {
+		l.bill = ev.Bill
+		l.raise = ev.Raise
+		l.stopSessions()
+	}
 	if merged := l.Record.Merges.Commit; ev.Busy == 0 && l.proving == nil && l.at != merged {
 		if err := l.merger.Reset(ctx, merged); err != nil {
 			return nil, err

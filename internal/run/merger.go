@@ -182,7 +182,7 @@ func (l *lanes) test(ctx context.Context) error {
 	l.proving = b
 	l.at = ""
 	go func() {
-		l.merge(l.sessions, b)
+		l.merge(l.checks, b)
 		l.heard <- heard{batch: b}
 	}()
 	return nil
@@ -319,7 +319,7 @@ const (
 func (l *lanes) judge(ctx context.Context, b *batch) error {
 	l.proving = nil
 	if b.err != nil {
-		if l.sessions.Err() != nil {
+		if l.checks.Err() != nil {
 			return nil // the run ends, and tests it when it goes on
 		}
 		l.broken++
