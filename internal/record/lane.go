@@ -36,6 +36,7 @@ type Merges struct {
 	Old     string            `json:"old,omitempty"`     // from where the person's branch began to go to New
 	New     string            `json:"new,omitempty"`     //
 	Behind  string            `json:"behind,omitempty"`  // why the person's branch lacks work; "": it has all
+	Away    bool              `json:"away,omitempty"`    // with Behind: since another branch was checked out
 	Told    string            `json:"told,omitempty"`    // the commit for which the commands of --pr have ended well
 	PR      string            `json:"pr,omitempty"`      // the last address that they printed
 	Earlier string            `json:"earlier,omitempty"` // the branch of the run before, whose work nobody has merged
@@ -80,13 +81,11 @@ func (r *Run) ToMerge() (all []string) {
 	return all
 }
 
-// Unmerged is ToMerge without what a person has merged since. lacks reports whether the branch that all work is for
-// lacks commits that the commit of a name has.
-func (r *Run) Unmerged(lacks func(name string) bool) []string {
+// Unmerged is ToMerge as things are now. behind says why the branch that all work is for lacks some. lacks reports
+// whether it lacks commits that the commit of a name has.
+func (r *Run) Unmerged(behind string, lacks func(name string) bool) []string {
 	now := *r
-	if !lacks(r.Merges.Commit) {
-		now.Merges.Behind = ""
-	}
+	now.Merges.Behind = behind
 	now.Lanes = slices.DeleteFunc(slices.Clone(r.Lanes), func(l Lane) bool {
 		return l.Parked != "" && !lacks("refs/heads/"+l.Branch)
 	})

@@ -563,6 +563,7 @@ func (l *lanes) bring(ctx context.Context, head string) error {
 	}
 	l.behind = why
 	m.Behind = behind
+	m.Away = lacks && errors.Is(err, worktree.ErrElsewhere)
 	_ = l.save() // a later save says so if it fails
 	return err
 }

@@ -137,6 +137,7 @@ type ran struct {
 		Into   string `json:"into"`
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
+		Away   bool   `json:"away"`
 	} `json:"merges"`
 }
 

@@ -89,26 +89,32 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	}
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
-	v.ToMerge = toMerge(p)
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
 			loop.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
 	}
-	if v.Status == decide.Complete && v.ToMerge != "" {
-		v.Then = v.ToMerge
-		v.Command = command(v.Then, l.Env, "")
-	}
 	return v, nil
 }
 
-// toMerge returns what the record of the last run says about work that is not on the person's branch, unless a person
-// has merged it since.
-func toMerge(p *loop.Picture) string {
-	run := lastRun(p)
-	if run == nil || run.Merges.Behind == "" || !Lacks(p, run.Merges.Into, run.Merges.Commit) {
-		return ""
+// toMerge says what a person is to do now so that their branch has all that the run has merged, and with which command
+// they begin. Both are "" if it has all. r may be nil.
+func (r *ran) toMerge(p *loop.Picture) (why, command string) {
+	if r == nil || r.Merges.Behind == "" || !Lacks(p, r.Merges.Into, r.Merges.Commit) {
+		return "", ""
 	}
-	return plain.Line(run.Merges.Behind, 500)
+	l, branch := p.Loop, plain.Line(r.Merges.Into, 200)
+	command = "git merge " + plain.Arg(plain.Line(r.Merges.Commit, 80))
+	steps := command
+	elsewhere := tree.Branch(proc.EnvOutside(l.Env.Vars, l.At.Project), l.At.Project) != branch
+	if elsewhere {
+		command = "git switch " + plain.Arg(branch)
+		steps = command + "; then: " + steps
+	}
+	why = plain.Line(r.Merges.Behind, 500)
+	if elsewhere || r.Merges.Away { // what the record says was so when the run ended
+		why = fmt.Sprintf("%s has not all of ralph/%s; type: %s", branch, plain.Line(r.ID, 40), steps)
+	}
+	return why, loop.InProject(l.Env, l.At, command)
 }
 
 // Lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
@@ -117,8 +123,8 @@ func Lacks(p *loop.Picture, branch, name string) bool {
 	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name)
 }
 
-// Quick returns the status of a loop that was read. It starts no process and hashes no work tree, so it does not tell
-// which proofs are stale.
+// Quick returns the status of a loop that was read. It hashes no work tree, so it does not tell which proofs are stale.
+// It starts git only if a run has left work beside a branch.
 func Quick(p *loop.Picture) Status { return of(p, func() string { return "" }) }
 
 // of makes the status of a loop. contents returns the hash of the work tree; it is called only if that is needed.
@@ -180,6 +186,11 @@ func of(p *loop.Picture, contents func() string) Status {
 	do := func(verb string) string { return loop.InProject(l.Env, l.At, l.Call(verb)) }
 	v.Then = then(v, doom, p, run, do)
 	v.Command = command(v.Then, l.Env, state.Client)
+	merge := ""
+	v.ToMerge, merge = run.toMerge(p)
+	if v.Status == decide.Complete && v.ToMerge != "" {
+		v.Then, v.Command = v.ToMerge, merge
+	}
 	return v
 }
 

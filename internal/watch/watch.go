@@ -1,5 +1,5 @@
 // Package watch has what goes on in all loops and runs of a user: as one picture that never changes, and as a stream of
-// newer pictures. It reads files alone, so the loops of the hook and of the runner look the same, and no daemon is
+// newer pictures. It reads files, so the loops of the hook and of the runner look the same, and no daemon is
 // needed.
 package watch
 

@@ -17,6 +17,9 @@ import (
 // ErrMoved is wrapped if the loop's branch is not where it was at the merge: a person has committed, say.
 var ErrMoved = errors.New("somebody has moved the branch")
 
+// ErrElsewhere is wrapped if the project is on another branch than the loop's.
+var ErrElsewhere = errors.New("the project is not on branch")
+
 // ErrLocked is wrapped if another git command works in the project, or one was killed.
 var ErrLocked = errors.New("another git command works in this repository, or one was killed")
 
@@ -102,7 +105,7 @@ func (r *Repo) OnBranch(ctx context.Context) error {
 	if r.isOn(ctx, r.git, r.branch) {
 		return nil
 	}
-	return cmp.Or(r.middle(), fmt.Errorf("the project is not on branch %s any more: type git switch %s",
+	return cmp.Or(r.middle(), fmt.Errorf("%w %s any more: type git switch %s", ErrElsewhere,
 		plain.Line(r.branch, 200), plain.Arg(r.branch)))
 }
 
