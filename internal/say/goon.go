@@ -136,14 +136,17 @@ func goOn(p *loop.Picture, s decide.State) string {
 	env := l.Env
 	env.Client = s.Client
 	ask, again := env.Clients(env.Client)
+	run := s.Run()
+	if why, _ := Unanswered(env, l.At); why != "" && run != "" { // nothing would continue a session
+		env.Program = runner
+	}
 	fresh := Start(env, l.At)
 	anew := "; or in a new session: " + fresh
-	if l.Env.Program == runner {
+	if env.Program == runner {
 		anew = "; or in a new run: " + fresh
 	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
 	resume := loop.InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
-	run := s.Run()
 	if run != "" {
 		resume = loop.InProject(l.Env, l.At, ResumeRun(run))
 	}
