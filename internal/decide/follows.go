@@ -11,15 +11,17 @@ import (
 // raises a limit, or takes an iteration back.
 func (s State) Follows(was State) bool {
 	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and continued
+	turns := []Status{InProgress, Paused, Cancelled, Interrupted}
+	if len(was.Lanes) > 0 { // the run may end it, while the work of a lane is tested
+		turns = append(turns, ReachedLimit, Stagnated, Blocked, Escalated, Handover, Failed)
+	}
 	lowered := s.Lowered > 0 && (was.Lowered == 0 || s.Lowered < was.Lowered)
-	inLanes := len(s.Lanes)+len(was.Lanes) > 0 // the run counts, hands out work, and may end the loop meanwhile
-	byOthers := slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status)
-	if turned && !byOthers && (!inLanes || s.Status == Complete) ||
+	if turned && !slices.Contains(turns, s.Status) ||
 		s.Iteration < was.Iteration || s.Endings < was.Endings ||
 		s.Lowered != was.Lowered && !lowered {
 		return false
 	}
-	if inLanes {
+	if len(s.Lanes)+len(was.Lanes) > 0 { // the run counts and hands out work meanwhile
 		return s.noticesFollow(was, turned)
 	}
 	return same(s, was.meanwhile(s, turned)) && s.noticesFollow(was, turned)

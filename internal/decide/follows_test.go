@@ -53,6 +53,7 @@ func TestFollows(t *testing.T) {
 		"another payload": {func(s *State) {
 			s.Notices = []Notice{{DeliveryID: "1", Payload: []byte(`{"status":"completed"}`)}}
 		}, false},
+		"it is REACHED_LIMIT": {func(s *State) { end(s, ReachedLimit) }, false},
 	} {
 		now := was
 		tc.change(&now)
@@ -60,14 +61,17 @@ func TestFollows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
-	inLanes := was
-	inLanes.Lanes = []Lane{{Feature: "a", Iteration: 3}}
-	for status, want := range map[Status]bool{Blocked: true, Complete: false} { // the run may end it with another lane
-		now := inLanes
+	lanes := was
+	lanes.Lanes = []Lane{{"a", 1, 3}}
+	for status, want := range map[Status]bool{
+		ReachedLimit: true, Stagnated: true, Blocked: true, Escalated: true, Handover: true, Failed: true, Complete: false,
+		"OTHER": false,
+	} {
+		now := lanes
 		end(&now, status)
 		now.Lanes = nil
-		if now.Follows(inLanes) != want {
-			t.Errorf("in lanes, %s: %v", status, !want)
+		if got := now.Follows(lanes); got != want {
+			t.Errorf("a run with lanes ends %s: %v, want %v", status, got, want)
 		}
 	}
 	if fresh := (State{Allowance: Allowance{Lowered: 4}}); !fresh.Follows(State{}) {

@@ -142,8 +142,10 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 			continue
 		}
 		n := one.Number - 1
-		over := len(state.Lanes) == 0 // the loop ended with the session of another lane, which is counted
-		counted := !over && (n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration)
+		counted := n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration
+		if len(state.Lanes) == 0 && one.Open && c.Ended != nil && c.Ended.Merge == "" {
+			counted = false // the loop ended before the work was tested
+		}
 		if !counted && c.Ended == nil && l.hands != nil && l.hands.Has(c.Feature) {
 			continue // the lane goes on with it when it has its feature again
 		}
