@@ -383,12 +383,9 @@ func (d *Decision) countIteration(s *Snapshot) {
 	}
 }
 
-// legOver reports whether a leg of the host is over with this stop.
-func (d *Decision) legOver(s *Snapshot) bool { return s.Leg.Done && (s.Leg.Job || d.Next.Complete) }
-
 // handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
 func (d *Decision) handOn(s *Snapshot) {
-	if d.legOver(s) || s.Leg.Review && s.Leg.Done {
+	if s.Leg.Done && (s.Leg.Job || s.Leg.Review || d.Next.Complete) {
 		d.Next.ListDigest = ""
 		d.Next.TreeDigest = ""
 		d.Next.Unchanged = 0

@@ -259,7 +259,8 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 func (d *Decision) usedUp(s *Snapshot, again bool) bool {
 	begun := again && (s.Begins || d.Next.Iteration <= d.Limit) // a limit that was lowered ends the loop at a stop
 	over := d.Next.Iteration >= d.Limit && !begun
-	spent := s.Spent != "" && !(d.legOver(s) && s.Spent == MaxIterations)
+	legOver := s.Leg.Done && (s.Leg.Job || d.Next.Complete)
+	spent := s.Spent != "" && !(legOver && s.Spent == MaxIterations)
 	switch {
 	case !over && !spent:
 		return false

@@ -381,7 +381,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		return first + prompted(p, state)
 	case works && first != "":
 		return do("trust") + ", since nobody has trusted its commands"
-	case works && v.Phase == Waiting && run.Waiting != nil && run.Waiting.Worker:
+	case works && v.Phase == Waiting && run != nil && run.Waiting != nil && run.Waiting.Worker:
 		return loop.InProject(p.Loop.Env, p.Loop.At, say.NewWorker(p.Loop.At.Name)) + ", or start one that was let in"
 	case works && v.Phase == Waiting:
 		return "none: the loop goes on by itself"
