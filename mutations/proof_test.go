@@ -192,8 +192,8 @@ var proof = []row{
 		"In a loop with checks, all of the list is locked from the first prompt on",
 		unit("features", "^TestIdentity$"),
 		"internal/features/identity.go",
-		"			return i.mark != checkbox",
-		"			return i.mark == checkbox",
+		"		return i.mark != checkbox",
+		"		return i.mark == checkbox",
 	},
 	{
 		"Features with ids may be reordered; without ids, only added at the end.",

@@ -166,8 +166,8 @@ var reliability = []row{
 		"No feature is lost, or merged twice, too early, or against its checks.",
 		runner("lanes-checks"),
 		"internal/run/merger.go",
-		"	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })",
-		`	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" })`,
+		"	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })",
+		`	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" })`,
 	},
 	{
 		"No feature's work is taken twice",
