@@ -108,7 +108,10 @@ func (s Session) Run(ctx context.Context) Ended {
 	stop(nil)
 	<-watched
 	lines.Close()
-	if r.NotRun {
+	switch {
+	case r.NotRun && why != nil:
+		return Ended{Outcome: Outcome{Class: Stopped}, ExitCode: -1}
+	case r.NotRun:
 		return NoStart(r.Err)
 	}
 	e := Ended{ExitCode: r.ExitCode, Took: time.Since(begin), Heard: w.Heard()}

@@ -47,8 +47,7 @@ type lanes struct {
 	away    bool       // with unread: another branch than the loop's is checked out
 	over    *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
 
-	bill  string // the money or the tokens that are used up, so no session begins; "": none are
-	raise string // with bill: the flag with which the run goes on
+	used ownLimit // the money or the tokens that are used up, so no session begins; zero: none are
 
 	heard        chan heard
 	checks       context.Context // of checks, and of all sessions
@@ -254,9 +253,8 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	ev := l.event(decide.EventStop)
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
 		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
-	} else if l.bill != "" {
-		ev.Spent, ev.Bill, ev.Raise = decide.Budget, l.bill, l.raise
 	}
+	l.bills(&ev)
 	l.about(&ev, one)
 	ev.Begins = true
 	if alone {
@@ -279,14 +277,8 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 }
 
 // tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
-// that. If money or tokens are used up, other sessions stop, since they cost more. What has ended is paid for, so it is
-// tested and merged.
+// that.
 func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
-	if ev.Spent == decide.Budget {
-		l.bill = ev.Bill
-		l.raise = ev.Raise
-		l.stopSessions()
-	}
 	if merged := l.Record.Merges.Commit; ev.Busy == 0 && l.proving == nil && l.at != merged {
 		if err := l.merger.Reset(ctx, merged); err != nil {
 			return nil, err
@@ -303,6 +295,23 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 		}
 	}
 	return s, nil
+}
+
+// pays stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has ended is
+// paid for, so it is tested and merged.
+func (l *lanes) pays(c *record.Current) {
+	used := l.limit(c, 0)
+	if used.reason == decide.Budget {
+		l.used = used
+		l.stopSessions()
+	}
+}
+
+// bills says in an event that the money or the tokens are used up, unless it says so.
+func (l *lanes) bills(ev *loop.Event) {
+	if l.used.reason != "" && ev.Spent != decide.Budget {
+		ev.Spent, ev.Bill, ev.Raise = l.used.reason, l.used.why(), l.used.raise
+	}
 }
 
 // about says in an event about which lane it is. A lane with work that is not merged goes on with it, also if it has no
@@ -393,6 +402,7 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	c, e := one.Current, h.ended.Ended
 	c.Worker, c.Machine = h.ended.Worker, h.ended.Machine
 	l.ended(c, e)
+	l.pays(c)
 	stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
 	until, why, class := l.retry(c, e, one.failed)
 	if class == "" && !stopped {
@@ -453,6 +463,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	}
 	c, done := one.Current, one.done
 	ev := l.stopEvent(c, l.in(busy, ended, queued))
+	l.bills(&ev)
 	one.stage = free
 	l.about(&ev, one)
 	ev.Moved, ev.Refused = done.moved, done.refused

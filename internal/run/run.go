@@ -301,6 +301,7 @@ func (r *Run) notEnded(c *record.Current) {
 		c.Ended = &record.Finished{Class: agent.Stopped, ExitCode: -1,
 			Problem: "its end is not recorded: the run was killed, or could not write"}
 		r.Record.Spent.Add(agent.Usage{})
+		r.noteFiles(true)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -227,7 +228,12 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
+	before := r.Record.Spent
 	r.Record.Spent.Add(e.Usage)
+	if slices.Contains([]agent.Class{agent.Limit, agent.Transient, agent.NotStarted}, e.Class) { // it did no work
+		r.Record.Spent.Presumed = before.Presumed
+		r.Record.Spent.PresumedTokens = before.PresumedTokens
+	}
 	r.Record.Denied += e.Denied
 	r.Record.Problem = e.Problem
 	leg := r.Record.Leg()
