@@ -1,10 +1,6 @@
 package decide
 
-import (
-	"errors"
-	"slices"
-	"testing"
-)
+import "testing"
 
 // commitRows are decisions of loops that commit what a stop has proven.
 var commitRows = []row{
@@ -26,12 +22,6 @@ var commitRows = []row{
 	}, "continue 5 c"},
 	{"not asked for", func(s *Snapshot) {
 		s.Results, s.Commit = []Receipt{receipt("f", "b", "now")}, false
-	}, "continue 5 c"},
-	{"what no commit names yet", func(s *Snapshot) {
-		s.Results, s.State.Unnamed = []Receipt{receipt("f", "b", "now")}, []string{"a", "b", "c", "gone"}
-	}, "commit a b"},
-	{"nothing new is proven", func(s *Snapshot) {
-		s.Receipts, s.State.Unnamed = append(s.Receipts, receipt("f", "b", "now")), []string{"a"}
 	}, "continue 5 c"},
 	{"at a limit", func(s *Snapshot) {
 		s.Results, s.State.Iteration = []Receipt{receipt("f", "b", "now")}, 15
@@ -89,36 +79,6 @@ func TestUncommitted(t *testing.T) {
 		c.edit(&s)
 		d, _ := Decide(s)
 		if got := d.Next.Uncommitted; got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// TestUnnamed keeps the features that no commit names until one is made, a person is to make it, or nobody wants one.
-func TestUnnamed(t *testing.T) {
-	for name, c := range map[string]struct {
-		edit func(*Snapshot)
-		want []string
-	}{
-		"no commit":     {func(s *Snapshot) { s.Committed = &Committed{Why: "staged"} }, []string{"a", "b"}},
-		"it was made":   {func(s *Snapshot) { s.Committed = &Committed{Commit: "c"} }, nil},
-		"in part":       {func(s *Snapshot) { s.Committed = &Committed{Commit: "c", Why: "but a log"} }, nil},
-		"nothing to do": {func(s *Snapshot) { s.Committed = &Committed{} }, nil},
-		"not asked for": {func(s *Snapshot) { s.Commit = false }, nil},
-		"no list":       {func(s *Snapshot) { s.List = List{Err: errors.New("broken")} }, []string{"a"}},
-		"nothing proven": {func(s *Snapshot) {
-			s.Results, s.Receipts = nil, append(s.Receipts, receipt("f", "b", "now"))
-		}, []string{"a"}},
-		"complete": {func(s *Snapshot) {
-			s.List, s.Recheck, s.Committed = list("xx"), RecheckNever, &Committed{Why: "staged"}
-		}, nil},
-	} {
-		s := base()
-		s.Commit, s.Checks, s.State.Unnamed = true, []Check{ofFeature}, []string{"a"}
-		s.Receipts, s.Results = []Receipt{receipt("f", "a", "old")}, []Receipt{receipt("f", "b", "now")}
-		c.edit(&s)
-		d, _ := Decide(s)
-		if got := d.Next.Unnamed; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -45,7 +45,8 @@ func Decide(s Snapshot) (Decision, Need) {
 	switch {
 	case !s.Commit:
 		d.Next.Uncommitted = ""
-		d.Next.Unnamed = nil
+	case s.Committed != nil:
+		d.Next.Uncommitted = s.Committed.Why
 	case s.Event == EventStop && need.Kind == NeedNothing:
 		need = d.toCommit(&s)
 	}

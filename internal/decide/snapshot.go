@@ -47,7 +47,7 @@ type Need struct {
 	Runs      []Run    // NeedChecks: the checks to run; none: only the hash of the contents is wanted
 	Evaluator int      // NeedAnswer: the index of the evaluator to ask
 	Reopen    []string // NeedReopen: the features whose claim failed
-	Proven    []string // NeedCommit: the proven features that no commit names; none: the loop as a whole
+	Proven    []string // NeedCommit: the features that the stop has proven; none: the loop as a whole
 }
 
 // NeedKind says which field of Found a Need asks for.

@@ -274,8 +274,6 @@ type Checking struct {
 	Withheld string `json:"withheld,omitzero"`
 	// why the last work that a stop has proven is not committed; empty: it is, or that is not asked for
 	Uncommitted string `json:"uncommitted,omitzero"`
-	// ids of features that are proven and that the next commit names, since none could be made
-	Unnamed []string `json:"unnamed,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
 	Running *Running `json:"running,omitzero"`
 	// how many stops in a row were killed, before the last prompt

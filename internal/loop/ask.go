@@ -99,10 +99,9 @@ func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision
 	if s.decision.Verdict == decide.End && commits(s.decision) {
 		return &Step{s.picture, s.decision, false}, s.commit()
 	}
-	state := s.picture.Snapshot.State
-	if s.found.Committed != nil && state.Schema > 0 { // the next stop has nothing to commit
-		state.Uncommitted = s.decision.Next.Uncommitted
-		state.Unnamed = s.decision.Next.Unnamed
+	if c := s.found.Committed; c != nil && s.picture.Snapshot.State.Schema > 0 { // the next stop has nothing to commit
+		state := s.picture.Snapshot.State
+		state.Uncommitted = c.Why
 		if err := l.Store.SaveState(state); err != nil {
 			return nil, err
 		}

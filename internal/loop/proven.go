@@ -81,6 +81,8 @@ func (p *Picture) EndCommit(ctx context.Context) error {
 
 const (
 	maxTitles   = 200 // characters of the first line of a commit's message
+	maxTrailers = 100 // features that a commit names
+
 	maxUnproven = 200 // of more files not all are known
 )
 
@@ -159,12 +161,12 @@ func (p *Picture) provenWork(ids []string) worktree.Work {
 	agent := plain.Line(p.agent(p.Snapshot.State), 80)
 	w := worktree.Work{Author: fmt.Sprintf("%s (%s)", p.Loop.Env.Program, agent)}
 	var titles []string
-	for _, id := range ids {
+	for _, id := range ids[:min(len(ids), maxTrailers)] {
 		item, _ := p.Snapshot.List.Find(id)
 		titles = append(titles, strings.TrimSpace(id+" "+item.Title()))
 	}
 	if len(ids) > 0 {
-		w.Feature, w.Also = ids[0], ids[1:]
+		w.Feature, w.Also = ids[0], ids[1:min(len(ids), maxTrailers)]
 	}
 	whole := cmp.Or(p.Config.Task, "Work on the loop "+p.Loop.At.Name)
 	w.Message = plain.Line(cmp.Or(strings.Join(titles, ", "), whole), maxTitles)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -92,11 +91,9 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 		at[item.ID] = len(r.Work)
 		r.Work = append(r.Work, Feature{Item: item, Commits: []tree.Commit{}})
 	}
-	// Where the loop commits, or merges, the other commits are a person's.
-	names := len(d.ByLane) > 0 || slices.ContainsFunc(commits, func(c tree.Commit) bool { return len(c.Features) > 0 })
 	for _, c := range commits {
 		of := c.Features
-		if !names {
+		if len(of) == 0 && len(d.ByLane) == 0 {
 			of = []string{worked(d.Iterations, c.At)}
 		}
 		known := false

@@ -449,16 +449,13 @@ func (r Room) Hidden(ctx context.Context, c Contents) []string {
 	return all
 }
 
-// stamp returns a text that changes with the files and links below some folders, but for those in caches.
+// stamp returns a text that changes with the files below some folders, but for those in caches.
 func (r Room) stamp(names []string) string {
 	sum := sha256.New()
 	add := func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			fmt.Fprintf(sum, "%q %v\n", path, err)
-		case entry.Type()&fs.ModeSymlink != 0: // the room sets the times and modes of what it leads to
-			target, err := os.Readlink(path)
-			fmt.Fprintf(sum, "%q %v %q %v\n", path, tree.ChangedAt(path), target, err)
 		case !entry.IsDir():
 			fmt.Fprintf(sum, "%q %s\n", path, tree.Stamp(path))
 		case entry.Name() == ".cache" || entry.Name() == "__pycache__":
