@@ -47,7 +47,6 @@ type checker struct {
 	said     []byte                            // what a command printed that prepares the room, and failed
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
-	lacking  func() []string // what commands may not find
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
@@ -117,8 +116,6 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
 	}
-	project := r.Picture // ready may have it look at the room
-	r.lacking = sync.OnceValue(func() []string { return project.lacks(ctx) })
 	before, refused := r.ready(ctx)
 	r.refused = refused
 	defer func() { r.touched = cmp.Or(r.touched, r.touchedSince(before)) }()
@@ -276,8 +273,9 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	if got.Err == nil {
 		return got.Output, r.wrote(ctx)
 	}
-	for _, line := range r.lacking() {
-		got.Output = append(got.Output, "\n("+line+")\n"...)
+	left := r.Loop.pathInside(r.Config.SearchPath)
+	if left != "" {
+		got.Output = append(got.Output, "\n("+left+")\n"...)
 	}
 	return got.Output, got.Err
 }

@@ -51,7 +51,9 @@ func (s *stepper) commit() error {
 	}
 	d.Next.OnComplete = l.Env.OnComplete
 	if d.Verdict == decide.End {
-		d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun)) // checks may have run meanwhile
+		if s.ev.Event == decide.EventStop { // its checks may have run meanwhile
+			d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun))
+		}
 		s.picture.attachNotice(&d.Next)
 	}
 	if err := s.keepReceipts(); err != nil {

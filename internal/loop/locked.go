@@ -62,7 +62,9 @@ func (p *Picture) Changed() []string {
 		for _, command := range p.Config.Source.Commands() { // all others run in the room
 			changed = append(changed, p.ChangedOf(command)...)
 		}
-		return changed
+		notShared := func(key string) bool { return !within(key, p.Config.Shared...) }
+		shared := slices.DeleteFunc(slices.Sorted(maps.Keys(p.Config.Files)), notShared)
+		return append(changed, p.changed(p.Config.Files, shared)...)
 	}
 	changed := p.changed(p.Config.Files, slices.Sorted(maps.Keys(p.Config.Files)))
 	for i, key := range changed {

@@ -239,11 +239,17 @@ func (p *Picture) lacks(ctx context.Context) (lines []string) {
 	if !p.HasRoom() || len(p.Config.Prepare) > 0 {
 		return lines
 	}
+	has := map[string]bool{}
+	files, _ := p.Room().Files(ctx, p.Config.RoomTree)
+	for _, name := range files {
+		has[fromBase(p.base(), name)] = true
+	}
 	var needs, names []string
 	for _, check := range p.Config.Checks {
 		for _, w := range check.Command.Words() {
-			if !w.Late && !w.Looked {
-				needs = append(needs, path.Clean(locked.Below(p.Loop.At.Project, p.Loop.Env.Home, w.Text)))
+			need := path.Clean(locked.Below(p.Loop.At.Project, p.Loop.Env.Home, w.Text))
+			if !w.Late && !w.Looked && !has[need] {
+				needs = append(needs, need)
 			}
 		}
 	}
@@ -259,8 +265,8 @@ func (p *Picture) lacks(ctx context.Context) (lines []string) {
 		}
 	}
 	if len(names) > 0 {
-		lines = append(lines, "the room has nothing that git ignores: "+decide.Names(names)+
-			`; name the folder in "share" of `+loopdir.ConfigFile+`, or make it in "prepare"`)
+		lines = append(lines, "not in the room, since git ignores it: "+decide.Names(names)+`; let git track it, or make it `+
+			`in "prepare" of `+loopdir.ConfigFile+`; a folder that the agent may change can also be in "share"`)
 	}
 	return lines
 }

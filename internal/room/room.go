@@ -217,8 +217,7 @@ type Snapshot struct {
 	Seen tree.Entries // its files
 }
 
-// Snapshot stores the files of a tree as they are now, as Entries returns them. It takes nothing of the lent folders,
-// and nothing that is there because a person has opened a file.
+// Snapshot stores the files of a tree as they are now, as Entries returns them. It takes nothing of the lent folders.
 func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []string) (now Snapshot, err error) {
 	began := time.Now()
 	entries, err := r.Entries(ctx, t, trusted)
@@ -247,7 +246,6 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 		noLinks = noLinks && e.Mode&fs.ModeSymlink == 0
 		switch {
 		case within(lent, e.Path), e.Ignored && s.behindLink(e.Path):
-		case loopdir.BesideOpen(filepath.Join(t.Top, filepath.FromSlash(e.Path)), e.Mode):
 		case s.waits(path.Dir(e.Path), waits):
 		case e.Mode.IsRegular() && e.Size > maxFile:
 			s.left = append(s.left, Change{e.Path, tooLarge})

@@ -178,9 +178,9 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 		info, err := os.Lstat(file)
 		switch {
 		case !f.made():
-		case slices.Contains(t.r.tracked, f.name), err == nil && loopdir.BesideOpen(file, info.Mode()):
+		case slices.Contains(t.r.tracked, f.name):
 			out = append(out, f.name)
-		case isBuilt(f.name) || err == nil && info.Size() > maxNew:
+		case isBuilt(f.name), err == nil && (info.Size() > maxNew || loopdir.BesideOpen(file, info.Mode())):
 			t.left = append(t.left, f.name)
 		}
 	}
