@@ -64,8 +64,8 @@ func TestFollows(t *testing.T) {
 	lanes := was
 	lanes.Lanes = []Lane{{"a", 1, 3}}
 	for status, want := range map[Status]bool{
-		ReachedLimit: true, Stagnated: true, Blocked: true, Escalated: true, Handover: true, Failed: true, Complete: false,
-		"OTHER": false,
+		ReachedLimit: true, Stagnated: true, Blocked: true, Escalated: true, Handover: true, Failed: true,
+		Complete: false, "OTHER": false,
 	} {
 		now := lanes
 		end(&now, status)

@@ -126,8 +126,8 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	case left != "":
 		why = left + ", as the output of a build: let git ignore it, or commit it"
 	case len(ignored) > 0:
-		why = decide.Names(ignored) + ", which git ignores only since 'trust': git add -f it and commit it if the work " +
-			"needs it, else type: " + p.Loop.Call("trust")
+		why = decide.Names(ignored) + ", which git ignores only since 'trust': git add -f it and commit it if the " +
+			"work needs it, else type: " + p.Loop.Call("trust")
 	}
 	line := time.Now().UTC().Format(logTime) + " commit " + cmp.Or(commit, "none")
 	if why != "" {

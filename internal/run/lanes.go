@@ -297,8 +297,8 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	return s, nil
 }
 
-// pays stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has ended is
-// paid for, so it is tested and merged.
+// pays stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has ended
+// is paid for, so it is tested and merged.
 func (l *lanes) pays(c *record.Current) {
 	used := l.limit(c, 0)
 	if used.reason == decide.Budget {

@@ -64,8 +64,8 @@ func (v Verbs) noLoop() error {
 func (v Verbs) Lost(l *loopdir.Loop) error {
 	end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
 	if !l.Below() {
-		return fmt.Errorf("nothing here leads to the loop %s; put back the link that did, or set RALPH_LOOP_DIR to %s; "+
-			"'%s' ends the loop", plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
+		return fmt.Errorf("nothing here leads to the loop %s; put back the link that did, or set RALPH_LOOP_DIR to "+
+			"%s; '%s' ends the loop", plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
 	}
 	again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
 	return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+
