@@ -265,8 +265,9 @@ func (p *Picture) lacks(ctx context.Context) (lines []string) {
 		}
 	}
 	if len(names) > 0 {
-		lines = append(lines, "not in the room, since git ignores it: "+decide.Names(names)+`; let git track it, or make `+
-			`it in "prepare" of `+loopdir.ConfigFile+`; a folder that the agent may change can also be in "share"`)
+		lines = append(lines, "not in the room, since git ignores it: "+decide.Names(names)+
+			`; let git track it, or make it in "prepare" of `+loopdir.ConfigFile+
+			`; a folder that the agent may change can also be in "share"`)
 	}
 	return lines
 }
