@@ -377,31 +377,6 @@ func TestBindSweeps(t *testing.T) {
 	}
 }
 
-// TestTellTrouble tells of each trouble once, and writes no file beside the one that says so: nobody would remove that
-// if the process was killed.
-func TestTellTrouble(t *testing.T) {
-	l := newLoop(t)
-	s := opened(t, l)
-	if err := s.openState(true); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(l.StatePath(), troubleFile)
-	var first os.FileInfo
-	for _, id := range []string{"a longer one", "two"} {
-		if !s.TellOnce(id) || s.TellOnce(id) {
-			t.Errorf("%q is not told once", id)
-		}
-		info, err := os.Stat(path)
-		if err != nil || first != nil && !os.SameFile(first, info) {
-			t.Errorf("after %q another file was there meanwhile: %v", id, err)
-		}
-		first = info
-		if text, err := os.ReadFile(path); err != nil || string(text) != id {
-			t.Errorf("%q, %v; want %q", text, err, id)
-		}
-	}
-}
-
 // TestTellOnce has many processes say the same at once: one of them says it, and no other file is left.
 func TestTellOnce(t *testing.T) {
 	l := newLoop(t)

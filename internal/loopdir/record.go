@@ -225,24 +225,18 @@ func (s *Store) restoreFolder() error {
 // was. It returns false if the last trouble told had the same id. A full disk still has
 // room for an empty file: the file says that some trouble was told, and nothing more is
 // told until an id can be recorded again. Trouble that leaves no trace is told each time.
-// The file is written in place, without the lock: no process that is killed leaves another one.
 func (s *Store) TellOnce(id string) bool {
-	told, unread := read(s.state, troubleFile, maxPathBytes)
-	if unread == nil && string(told) == id {
+	told, err := read(s.state, troubleFile, maxPathBytes)
+	switch {
+	case err == nil && string(told) == id:
+		return false
+	case s.state == nil, Replace(s.state, troubleFile, []byte(id), 0o600) == nil:
+		return true
+	case err == nil && len(told) == 0:
 		return false
 	}
-	if s.state == nil {
-		return true
-	}
-	f, _, err := openFile(s.state, troubleFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	_, err = f.WriteString(id)
-	if errors.Join(err, f.Sync()) != nil {
-		_ = f.Truncate(0)
-		return unread != nil || len(told) > 0
+	if f, _, err := openFile(s.state, troubleFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC); err == nil {
+		f.Close()
 	}
 	return true
 }
