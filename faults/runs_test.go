@@ -44,7 +44,7 @@ var runners = map[string]build{
 		for i := range all {
 			all[i].Passed = true
 		}
-		return all, "", err`}),
+		return all, refusal{}, err`}),
 	"leaves worktrees": plainRun(change{"internal/run", "lanes.tidy", ``}),
 
 	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listed", `return true`},
