@@ -230,8 +230,8 @@ func (p *Picture) IgnoredWork(ctx context.Context) (names []string) {
 	return names
 }
 
-// lacks says what commands may not find: programs of the project on PATH, and packages, or what they name, that the
-// room does not have.
+// lacks says what commands may not find: programs in folders of PATH that lie in the project; and in a room the
+// packages, and the files named by checks, that git ignores.
 func (p *Picture) lacks(ctx context.Context) (lines []string) {
 	if left := p.Loop.pathInside(p.Config.SearchPath); left != "" {
 		lines = append(lines, left)

@@ -306,7 +306,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		return false, errYielded
 	}
 	if s.found.Tampered+s.found.Foreign != "" {
-		s.found.Results = nil // the files that the checks used are not known
+		s.found.Results = nil // nobody knows which files the checks used
 	}
 	if s.found.Foreign != "" {
 		return false, nil // also if what ran ended this process

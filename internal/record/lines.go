@@ -204,9 +204,9 @@ func openFiles(project string) (*os.Root, error) {
 	return loopdir.OpenFolder(top, Folder)
 }
 
-// Judge notes how checks ended, at the feature that each was for. Those of the whole tree were for the one that was
-// worked on.
-func (r *Run) Judge(worked string, results []decide.Receipt) {
+// NoteChecks notes how checks ended, at the feature that each was for. Those of the whole tree were for the one that
+// was worked on.
+func (r *Run) NoteChecks(worked string, results []decide.Receipt) {
 	of := map[string][]decide.Receipt{}
 	for _, one := range results {
 		feature := cmp.Or(one.Feature, worked)

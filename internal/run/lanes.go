@@ -254,7 +254,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
 		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
 	}
-	l.bills(&ev)
+	l.noteBudget(&ev)
 	l.about(&ev, one)
 	ev.Begins = true
 	if alone {
@@ -297,9 +297,9 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	return s, nil
 }
 
-// pays stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has ended
-// is paid for, so it is tested and merged.
-func (l *lanes) pays(c *record.Current) {
+// stopAtBudget stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has
+// ended is paid for, so it is tested and merged.
+func (l *lanes) stopAtBudget(c *record.Current) {
 	used := l.limit(c, 0)
 	if used.reason == decide.Budget {
 		l.used = used
@@ -307,8 +307,8 @@ func (l *lanes) pays(c *record.Current) {
 	}
 }
 
-// bills says in an event that the money or the tokens are used up, unless it says so.
-func (l *lanes) bills(ev *loop.Event) {
+// noteBudget says in an event that the money or the tokens are used up, unless it says so.
+func (l *lanes) noteBudget(ev *loop.Event) {
 	if l.used.reason != "" && ev.Spent != decide.Budget {
 		ev.Spent, ev.Bill, ev.Raise = l.used.reason, l.used.why(), l.used.raise
 	}
@@ -402,7 +402,7 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	c, e := one.Current, h.ended.Ended
 	c.Worker, c.Machine = h.ended.Worker, h.ended.Machine
 	l.ended(c, e)
-	l.pays(c)
+	l.stopAtBudget(c)
 	stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
 	until, why, class := l.retry(c, e, one.failed)
 	if class == "" && !stopped {
@@ -463,7 +463,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	}
 	c, done := one.Current, one.done
 	ev := l.stopEvent(c, l.in(busy, ended, queued))
-	l.bills(&ev)
+	l.noteBudget(&ev)
 	one.stage = free
 	l.about(&ev, one)
 	ev.Moved, ev.Refused = done.moved, done.refused

@@ -415,7 +415,7 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 	}
 	if !r.Record.Leg().IsJob() {
 		r.Record.WorkOn(c.Feature).Attempts++
-		r.Record.Judge(c.Feature, results)
+		r.Record.NoteChecks(c.Feature, results)
 	}
 	r.files.Session(&r.Record, c, results, true)
 	over := r.legCounted(c, state)

@@ -57,7 +57,7 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
 		names = append(names, record.Marker)
 	}
-	if slices.Contains(on, record.ExitCode) && e.Class == agent.Done && e.ExitCode == 0 {
+	if slices.Contains(on, record.ExitCode) && e.ExitCode == 0 {
 		names, claimed = append(names, record.ExitCode), true
 	}
 	for _, name := range on {
@@ -106,7 +106,7 @@ func (r *Run) noteFiles(anew bool) {
 	}
 }
 
-// written reports whether a file was written since the run began, and since a session broke off.
+// written reports whether a file was written since noteFiles looked at it.
 func (r *Run) written(path string) bool {
 	now := r.stamp(path)
 	return now != "" && now != r.Record.Found[path]
