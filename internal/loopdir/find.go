@@ -296,8 +296,8 @@ func (l *Loop) Check() error {
 	real, err := filepath.EvalSymlinks(l.Dir)
 	if errors.Is(err, fs.ErrNotExist) && !l.Below() {
 		return fmt.Errorf("the loop folder is gone: %w; make it again, and 'ralph-stop-hook cancel' with "+
-			"RALPH_LOOP_DIR=%s ends the loop, or once its client is gone 'ralph-stop-hook status --all --send-due'", err,
-			plain.Arg(l.Dir))
+			"RALPH_LOOP_DIR=%s ends the loop, or once its client is gone 'ralph-stop-hook status --all --send-due'",
+			err, plain.Arg(l.Dir))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+

@@ -222,8 +222,8 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		r.noteFiles(true)
 	}
 	if decide.Stray(e.Message) {
-		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in the "+
-			"agent's own words", c.Session))
+		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in "+
+			"the agent's own words", c.Session))
 	}
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
