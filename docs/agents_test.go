@@ -94,12 +94,7 @@ func priceTable() string {
 	b.WriteString(": [Anthropic](https://claude.com/pricing), [OpenAI](https://platform.openai.com/docs/pricing), " +
 		"[Google](https://ai.google.dev/gemini-api/docs/pricing)")
 	b.WriteString(".\nThey are for prompts of the usual length, without a discount. If yours differ, put " +
-		"them into [your own\nconfiguration](runner.md#money), or take a newer list from a file or an address, in the " +
-		"form of LiteLLM's\n`model_prices_and_context_window.json`:\n\n<!-- not run: it takes the web -->\n```sh\n" +
-		"ralph-runner agents --prices https://raw.githubusercontent.com/BerriAI/litellm/main/" +
-		"model_prices_and_context_window.json\n```\n\n" +
-		"This table then counts only for models that the list does not have. Of a model with several providers the " +
-		"highest price\ncounts, unless the list has the model without a provider.\n\n" +
+		"them into [your own\nconfiguration](runner.md#money).\n\n" +
 		"| model | input | output | cache read | cache write |\n|---|--:|--:|--:|--:|\n")
 	for _, p := range agents.ListPrices() {
 		fmt.Fprintf(&b, "| %s | %g | %g | %g | %g |\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)

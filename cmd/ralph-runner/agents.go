@@ -20,20 +20,12 @@ import (
 // agents lists the agents that have a name.
 func (v verbs) agents() *cli.Command {
 	asJSON := false
-	prices := ""
-	var cmd *cli.Command
-	cmd = &cli.Command{
+	cmd := &cli.Command{
 		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
 		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones. Any other
 program on PATH is an agent, too: it gets the prompt on standard input.`,
 		Run: func(w io.Writer, words []string) error {
-			switch {
-			case cmd.Given("prices") && (asJSON || len(words) > 0):
-				return cli.Usagef("--prices goes with no other word or flag")
-			case cmd.Given("prices"):
-				return v.takePrices(w, prices)
-			}
-			all, taken, err := v.agentInfos(words)
+			all, err := v.agentInfos(words)
 			switch {
 			case err != nil:
 				return err
@@ -44,13 +36,11 @@ program on PATH is an agent, too: it gets the prompt on standard input.`,
 			for _, one := range all {
 				screen.Row(one.Name, one.text())
 			}
-			screen.Row("prices", pricesInForce(taken))
+			screen.Row("prices", "of "+agent.PricesOf)
 			return nil
 		},
 	}
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags.StringVar(&prices, "prices", "",
-		"estimate costs from now on with prices from `FILE` or an address, in LiteLLM's form")
 	return cmd
 }
 
@@ -65,9 +55,8 @@ type agentInfo struct {
 	Documents bool     `json:"fromDocuments"`      // it is known from documents alone
 	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
 	Can       []string `json:"can"`                // "resume", "stop-hook"
-	// where the prices are from by which its cost is estimated; "": it tells its cost, or no tokens
-	PricesFrom string `json:"pricesFrom,omitempty"`
-	PricesOf   string `json:"pricesOf,omitempty"` // their day or month
+	// the month of the prices by which its cost is estimated; "": it tells its cost, or no tokens
+	PricesOf string `json:"pricesOf,omitempty"`
 }
 
 // text says it in a few words.
@@ -97,11 +86,11 @@ func (a agentInfo) text() string {
 	return strings.Join(parts, " · ")
 }
 
-// agentInfos looks at all agents that have a name, and at the prices that a person took.
-func (v verbs) agentInfos(words []string) ([]agentInfo, roster.Prices, error) {
+// agentInfos looks at all agents that have a name.
+func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
 	agents, project, err := v.agentsOf(words)
 	if err != nil {
-		return nil, roster.Prices{}, err
+		return nil, err
 	}
 	names := agents.Names()
 	all := make([]agentInfo, len(names))
@@ -114,12 +103,12 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, roster.Prices, error) {
 		}
 		all[i] = describe(row)
 		if row.TellsTokens && !row.TellsCost {
-			all[i].PricesFrom, all[i].PricesOf = sourceOf(agents.Taken())
+			all[i].PricesOf = agent.PricesOf
 		}
 		wait.Go(func() { v.lookAt(&all[i], row, project) }) // a version takes up to some seconds
 	}
 	wait.Wait()
-	return all, agents.Taken(), nil
+	return all, nil
 }
 
 // agentsOf returns the agents for a loop or this folder, and its project.

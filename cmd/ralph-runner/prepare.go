@@ -291,9 +291,8 @@ func unpriced(row agent.Row, model string) string {
 		return fmt.Sprintf("the agent %s tells its tokens and no cost; name a model whose price is known with --model, "+
 			"or use --max-tokens", row.Name)
 	case !known:
-		return fmt.Sprintf("no price of the model %s is known, so --max-cost would never end the run; take prices "+
-			`with 'ralph-runner agents --prices' or add it to "prices" of your configuration, or use --max-tokens`,
-			plain.Line(model, 80))
+		return fmt.Sprintf("no price of the model %s is known, so --max-cost would never end the run; add it to "+
+			`"prices" of your configuration, or use --max-tokens`, plain.Line(model, 80))
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			"exits": exitsCommand,
 			"json":  jsonCommand,
 			"count": countCommand, "nobody": nobodyCommand,
-			"await": awaitCommand, "serve-files": serveCommand,
+			"await": awaitCommand,
 			"alive": aliveCommand, "mcp": mcpCommand,
 		},
 	})

@@ -56,21 +56,17 @@ func PlainModel(name string) string {
 	return strings.ReplaceAll(modelDate().ReplaceAllString(name, ""), ".", "-")
 }
 
-// PriceOf returns the price of a model: as the person's own prices have it, else as those that were taken, else as
-// ListPrices. The first price of a name counts.
+// PriceOf returns the price of a model: as the person's own prices have it, else as ListPrices. The first price of a
+// name counts.
 func (r Row) PriceOf(model string) (Price, bool) {
 	name := PlainModel(model)
 	if name == "" {
 		return Price{}, false
 	}
-	taken := func(p Price) bool { return p.Model == name } // they are too many to look at each name
 	same := func(p Price) bool { return PlainModel(p.Model) == name }
 	list := ListPrices()
 	if i := slices.IndexFunc(r.Prices, same); i >= 0 {
 		return r.Prices[i], true
-	}
-	if i := slices.IndexFunc(r.Taken, taken); i >= 0 {
-		return r.Taken[i], true
 	}
 	if i := slices.IndexFunc(list, same); i >= 0 {
 		return list[i], true

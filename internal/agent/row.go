@@ -36,8 +36,7 @@ type Row struct {
 	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, AllowFlag, SkipPermissionsFlag string
 
 	MCPFlag   string  // gives it MCP servers, and no others, and allows their tools
-	Prices    []Price // the person's own, before those of Taken
-	Taken     []Price // from a list that the person took, by plain names, before those of ListPrices
+	Prices    []Price // the person's own, before those of ListPrices
 	UsageFlag string  // names a file into which it writes what it used; "": it has none
 
 	// What a session refuses if nobody allows it, in words that follow "refuses"; "": nothing, or it is not known. Each

@@ -27,16 +27,12 @@ type Agents struct {
 	picture *loop.Picture // of the loop; nil: there is none
 	own     []config.Agent
 	prices  []agent.Price // the person's own
-	taken   Prices
 }
 
 // New returns the agents that there are for a loop. p may be nil.
 func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
 	text, path, err := loopdir.UserFile(env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)
-	if err == nil {
-		a.taken, err = LoadPrices(env.ConfigDir)
-	}
 	if err != nil || text == nil {
 		return a, err
 	}
@@ -51,9 +47,6 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	return a, err
 }
 
-// Taken returns the prices that the person took.
-func (a *Agents) Taken() Prices { return a.taken }
-
 // maxExtends is how many agents may stand behind each other.
 const maxExtends = 10
 
@@ -61,7 +54,6 @@ const maxExtends = 10
 func (a *Agents) Find(name string) (agent.Row, error) {
 	row, err := a.find(name, maxExtends)
 	row.Prices = a.prices
-	row.Taken = a.taken.Models
 	return row, err
 }
 

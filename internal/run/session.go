@@ -259,8 +259,8 @@ func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 	}
 	if _, known := r.rowOf(c).PriceOf(model); !known {
 		r.noPrice = model
-		r.Screen.Warn(fmt.Sprintf(`no price of the model %s is known, so its cost is not; take prices with `+
-			`'ralph-runner agents --prices', or add it to "prices" of your configuration`, plain.Line(model, 80)))
+		r.Screen.Warn(fmt.Sprintf(`no price of the model %s is known, so its cost is not; add it to "prices" of `+
+			`your configuration`, plain.Line(model, 80)))
 	}
 }
 
