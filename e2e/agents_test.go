@@ -36,9 +36,6 @@ func TestAgents(t *testing.T) {
 		}
 	})
 	for _, row := range agent.BuiltIn() {
-		if row.Driven == "" {
-			continue
-		}
 		t.Run(row.Name, func(t *testing.T) {
 			t.Parallel()
 			client, err := findClient(row.Name)

@@ -52,7 +52,6 @@ type agentInfo struct {
 	Installed bool     `json:"installed"`
 	Version   string   `json:"version,omitempty"`  // of a built-in agent; "": not known
 	Measured  string   `json:"measured,omitempty"` // the version that was measured
-	Documents bool     `json:"fromDocuments"`      // it is known from documents alone
 	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
 	Can       []string `json:"can"`                // "resume", "stop-hook"
 	// the month of the prices by which its cost is estimated; "": it tells its cost, or no tokens
@@ -71,11 +70,8 @@ func (a agentInfo) text() string {
 	case a.Version != "":
 		parts = append(parts, "version "+a.Version)
 	}
-	switch {
-	case a.Measured != "" && a.Measured != a.Version:
+	if a.Measured != "" && a.Measured != a.Version {
 		parts = append(parts, "measured with "+a.Measured)
-	case a.Documents:
-		parts = append(parts, "not run: known from documents")
 	}
 	if len(a.Tells) > 0 {
 		parts = append(parts, "reports "+strings.Join(a.Tells, ", "))
@@ -138,7 +134,7 @@ func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
 func describe(row agent.Row) agentInfo {
 	a := agentInfo{
 		Name: row.Name, Command: row.Line(agent.Asked{}), Measured: row.Driven,
-		Documents: row.BuiltIn && row.Driven == "", Tells: []string{}, Can: []string{},
+		Tells: []string{}, Can: []string{},
 	}
 	for _, one := range []struct {
 		known bool

@@ -36,9 +36,6 @@ func (k *runner) warn(r *run.Run) {
 
 // warnings are what to know of one agent.
 func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []string) {
-	if row.BuiltIn && row.Driven == "" {
-		all = append(all, fmt.Sprintf("the agent %s is known from its documents alone", row.Name))
-	}
 	if r.Record.Options.Engine != "" { // a worker's agent has the permissions of its own machine
 		return all
 	}

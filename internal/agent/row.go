@@ -53,7 +53,7 @@ type Row struct {
 	TellsReset             bool    // whether it can tell when a limit is reset
 	Fails                  []Class // the ways to end that were seen, beside Done
 	StopHook               bool    // whether ralph-stop-hook was seen to drive its sessions
-	Driven                 string  // the version with which the row was measured; "": it is known from documents alone
+	Driven                 string  // the version with which the row was measured; "": it is not built in
 	BuiltIn                bool
 }
 
@@ -111,18 +111,13 @@ var modelName = sync.OnceValue(func() *regexp.Regexp {
 // IsModel reports whether text can be the name of a model.
 func IsModel(text string) bool { return modelName().MatchString(text) }
 
-// BuiltIn returns the agents that need no configuration. The last ones are known from documents alone.
+// BuiltIn returns the agents that need no configuration. Each was measured.
 func BuiltIn() []Row {
-	rows := []Row{
-		claudeRow, codexRow, copilotRow, geminiRow, opencodeRow, qwenRow, aiderRow, ampRow, cursorRow,
-	}
+	rows := []Row{claudeRow, codexRow, copilotRow, geminiRow, opencodeRow, qwenRow}
 	for i := range rows {
 		row := &rows[i]
 		*row = row.Reads(row.Output)
 		row.BuiltIn = true
-		if row.Driven == "" { // nobody has seen it tell anything
-			row.TellsTokens, row.TellsCost = false, false
-		}
 	}
 	return rows
 }
