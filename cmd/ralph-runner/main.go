@@ -89,7 +89,7 @@ func newApp(env loop.Env) *cli.App {
 	add(&cli.Command{Short: "Run a loop with fresh sessions of an agent", Long: helpText})
 	add(cli.Grouped("Start", v.run(), v.resume(), v.review(), v.delegate())...)
 	add(cli.Grouped("Look", v.watch(), v.serve(), v.report())...)
-	add(cli.Grouped("Set up", v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())...)
+	add(cli.Grouped("Set up", v.agents(), v.mcp())...)
 	workers := &cli.Command{Name: "engine", Short: "Let workers on other machines in, and see who has what"}
 	add(cli.Grouped("Set up", workers, v.engineToken(), v.engineStatus(), v.worker())...)
 	shared := append(v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(), v.Trust(),

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
@@ -135,8 +135,9 @@ func (k *runner) flags() {
 	f.BoolVar(&o.InSession, "in-session", false,
 		"let the Stop hook drive each session")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
-		o.Asked.MCP = client.Server{Name: serverName, Command: k.Env.Self, Args: []string{"mcp"}}.JSON()
-		return nil
+		command, err := json.Marshal(k.Env.Self)
+		o.Asked.MCP = fmt.Sprintf(`{"mcpServers": {"ralph": {"command": %s, "args": ["mcp"]}}}`, command)
+		return err
 	})
 	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would be started")
 	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")

@@ -65,38 +65,33 @@ func follow(text []byte, keys ...string) (levels []level, found gjson.Result, er
 	return levels, found, nil
 }
 
-// add adds a value: keys lead to the object in which it becomes the member of that name or, without a name, to the
-// array that it becomes the last element of. What is missing on the way is made.
-func add(text []byte, keys []string, name, value string) ([]byte, error) {
+// add adds a value as the last element of the array that keys lead to. It creates what is missing on the way.
+func add(text []byte, keys []string, value string) ([]byte, error) {
 	_, at, err := follow(text)
 	for n, key := range keys {
 		if !at.IsObject() {
 			return nil, errors.New("the settings are not a JSON object")
 		}
 		_, next, err := member(text, at, key)
-		inArray := name == "" && n == len(keys)-1
+		last := n == len(keys)-1
 		switch {
 		case err != nil:
 			return nil, err
 		case !next.Exists():
-			return jsontext.Insert(text, at, key, wrap(keys[n+1:], name, value)), nil
-		case inArray && !next.IsArray():
+			return jsontext.Insert(text, at, key, wrap(keys[n+1:], value)), nil
+		case last && !next.IsArray():
 			return nil, jsontext.ErrorAt(text, next.Index, fmt.Sprintf("%q is not an array", key))
-		case !inArray && !next.IsObject():
+		case !last && !next.IsObject():
 			return nil, jsontext.ErrorAt(text, next.Index, fmt.Sprintf("%q is not an object", key))
 		}
 		at = next
 	}
-	return jsontext.Insert(text, at, name, value), err
+	return jsontext.Insert(text, at, "", value), err
 }
 
-// wrap returns a value as keys lead to it.
-func wrap(keys []string, name, value string) string {
-	if name == "" {
-		value = "[" + value + "]"
-	} else {
-		value = fmt.Sprintf("{%q:%s}", name, value)
-	}
+// wrap returns an array with a value, as keys lead to it.
+func wrap(keys []string, value string) string {
+	value = "[" + value + "]"
 	for _, key := range slices.Backward(keys) {
 		value = fmt.Sprintf("{%q:%s}", key, value)
 	}

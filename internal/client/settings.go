@@ -41,12 +41,13 @@ func (e Entry) json() string {
 	case e.Line:
 		command, args = "exec "+plain.Typed(append([]string{e.Command}, e.Args...)), nil
 	}
-	return quote(struct {
+	line, _ := jsontext.Line(struct { // cannot fail: texts and numbers only
 		Type    string   `json:"type"`
 		Command string   `json:"command"`
 		Args    []string `json:"args,omitempty"`
 		Timeout int      `json:"timeout"`
 	}{"command", command, args, e.Timeout})
+	return strings.TrimSpace(string(line))
 }
 
 // program is the name by which we know our entries. Its folder does not matter.
@@ -64,7 +65,7 @@ func Merge(data []byte, event string, e Entry) ([]byte, error) {
 		}
 		have := oursIn(list, event)
 		if len(have) == 0 {
-			return add(text, []string{"hooks", event}, "", `{"hooks":[`+e.json()+`]}`)
+			return add(text, []string{"hooks", event}, `{"hooks":[`+e.json()+`]}`)
 		}
 		// A second entry would call us a second time at one stop.
 		for _, at := range slices.Backward(have[1:]) {
@@ -170,7 +171,7 @@ func oursIn(list gjson.Result, event string) (paths []string) {
 func ours(hook gjson.Result) bool {
 	command := hook.Get("command").String()
 	if hook.Get("args").Exists() {
-		return runs(command, program)
+		return runs(command)
 	}
 	if strings.HasPrefix(command, quiet) {
 		return true // also with a misspelt word behind it
@@ -179,14 +180,14 @@ func ours(hook gjson.Result) bool {
 	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
-		if runs(word, program) && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
+		if runs(word) && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
 			return true
 		}
 	}
 	return false
 }
 
-// runs reports whether a command is a program of that name, in any folder.
-func runs(command, name string) bool {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(command, `\`, "/")), ".exe") == name
+// runs reports whether a command is this program, in any folder.
+func runs(command string) bool {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(command, `\`, "/")), ".exe") == program
 }
