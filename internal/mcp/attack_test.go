@@ -46,16 +46,6 @@ func TestWrongNumbers(t *testing.T) {
 	}
 }
 
-// TestEmptyLog reads the log of a loop that has none. A content without a text is none that clients take.
-func TestEmptyLog(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	r, err := w.client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ralph://loops/other/log"})
-	if err != nil || len(r.Contents) != 1 || r.Contents[0].Text == "" {
-		t.Errorf("%v: %+v", err, r)
-	}
-}
-
 // TestNameOfOwnHook registers a hook by the name of the loop's own.
 func TestNameOfOwnHook(t *testing.T) {
 	t.Parallel()
@@ -168,7 +158,7 @@ func TestPlacesTaken(t *testing.T) {
 	}
 }
 
-// allAnswer calls every tool, and reads every resource and the prompt.
+// allAnswer calls every tool.
 func (w *world) allAnswer() {
 	w.t.Helper()
 	answers := make(chan string, 300)
@@ -181,13 +171,6 @@ func (w *world) allAnswer() {
 			r, err := w.client.CallTool(w.t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{}})
 			answers <- name + ": " + toJSON(r) + toJSON(err)
 		}
-		for _, uri := range []string{"ralph://loops", "ralph://loops/demo/status", "ralph://loops/demo/list",
-			"ralph://loops/demo/log"} {
-			r, err := w.client.ReadResource(w.t.Context(), &mcp.ReadResourceParams{URI: uri})
-			answers <- uri + ": " + toJSON(r) + toJSON(err)
-		}
-		r, err := w.client.GetPrompt(w.t.Context(), &mcp.GetPromptParams{Name: "work"})
-		answers <- "the prompt: " + toJSON(r) + toJSON(err)
 	}()
 	last := "nothing"
 	for late := time.After(time.Minute); ; { // a watchdog: a call that never ends

@@ -57,15 +57,15 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestCodes begins a session twice, and asks for the prompt of a loop that there is not: what is refused has a code.
+// TestCodes begins a session twice, and calls a tool that there is not: what is refused has a code.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	c := newWire(t, nil)
 	c.send(strings.Replace(hello, `"hello"`, `"again"`, 1))
 	again, _ := c.answer(`"id":"again"`)
-	c.send(`{"jsonrpc":"2.0","id":"p","method":"prompts/get","params":{"name":"work","arguments":{"loop":"nope"}}}`)
-	prompt, _ := c.answer(`"id":"p"`)
-	for what, line := range map[string]string{"a second initialize": again, "the prompt of no loop": prompt} {
+	c.send(`{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"name":"nope"}}`)
+	call, _ := c.answer(`"id":"p"`)
+	for what, line := range map[string]string{"a second initialize": again, "a call of no tool": call} {
 		if !strings.Contains(line, `"code":-32602`) {
 			t.Errorf("%s: %s", what, line)
 		}

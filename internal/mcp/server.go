@@ -6,7 +6,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -31,8 +30,7 @@ var toolsText []byte
 type Server struct {
 	desk *Desk
 	sdk  *mcp.Server
-	log  io.Writer // for the client's log
-	seen watched
+	log  io.Writer     // for the client's log
 	busy chan struct{} // has a value for each call that may change something
 }
 
@@ -48,17 +46,13 @@ const instructions = `Ralph loops: a feature list is worked until every feature 
 // New makes a server. log gets what a person may want to see of its trouble.
 func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
-	s.seen.uri = map[string][sha256.Size]byte{}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
-		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, CompletionHandler: s.complete,
 	})
 	s.sdk.AddReceivingMiddleware(s.recovered)
 	if err := s.addTools(); err != nil {
 		return nil, err
 	}
-	s.addResources()
-	s.addPrompt()
 	return s, nil
 }
 
@@ -69,7 +63,6 @@ func (s *Server) SDK() *mcp.Server { return s.sdk }
 func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go s.watch(ctx)
 	err := s.sdk.Run(ctx, guard(in, out))
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil

@@ -11,19 +11,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// What an agent does after each feature, or part, where a hook answers its stops.
-const (
-	afterFeature = `End your turn after each feature. A Stop hook then gives you the next one, until
-every feature passes.`
-	afterPart = "End your turn when a part is done and noted. A Stop hook then sends you on, until everything is done."
-)
-
-// WithoutHook returns the text of RALPH_PROMPT.md for a session whose stops no hook answers.
-func WithoutHook(text string) string {
-	const goOn = "Do not end your turn before everything is done: nothing would send you on."
-	return strings.NewReplacer(afterFeature, goOn, afterPart, goOn).Replace(text)
-}
-
 // ListPrompt returns the text of RALPH_PROMPT.md for a loop with a list. folder is the loop's
 // folder, below the project; claim is what ClaimIn returned.
 func ListPrompt(folder, list, claim string) string {
@@ -33,7 +20,8 @@ Work through the features in %s, one at a time, the most important first.
 
 For each feature:
 %s
-`+afterFeature+`
+End your turn after each feature. A Stop hook then gives you the next one, until
+every feature passes.
 
 %s`, folder, list, Steps(claim, folder+"/"+loopdir.ProgressFile), GiveUp)
 }
@@ -63,7 +51,7 @@ func TaskPrompt(folder, task string) string {
 
 In each turn:
 %s
-`+afterPart+`
+End your turn when a part is done and noted. A Stop hook then sends you on, until everything is done.
 
 %s
 %s`, folder, task, taskSteps(folder+"/"+loopdir.ProgressFile), Finish, GiveUp)
