@@ -49,7 +49,6 @@ type Config struct {
 	Parallel     int              // how many checks of one stop may run at the same time
 	Agents       []Agent          // in the order of the file
 	Workers      int              // how many lanes a run has; 0: none
-	History      string           // HistoryFeature (the default) or HistoryCommits
 	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
@@ -107,12 +106,6 @@ func (c Command) String() string {
 	return plain.Typed(c.Argv)
 }
 
-// The values of "history": what a run with workers merges.
-const (
-	HistoryFeature = "feature" // one commit for each feature
-	HistoryCommits = "commits" // all of the agent's commits
-)
-
 // The values of "git_hooks": what becomes of the repository's hooks at commits of a loop's work.
 const (
 	HooksRun  = "run"  // they run, as they were at trust
@@ -125,7 +118,6 @@ func Default() Config {
 		SkipHeadings: features.SkipHeadings,
 		Continue:     ContinueAuto,
 		Recheck:      decide.RecheckStale,
-		History:      HistoryFeature,
 		Parallel:     1,
 		Limits: decide.Limits{
 			CheckFailures: decide.DefaultCheckFailures,

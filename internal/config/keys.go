@@ -224,12 +224,6 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
 		about: "How many features a run works on at a time, each in a git worktree.",
 	}, {
-		name: "history", preset: `"feature"`, example: `"commits"`,
-		field: func(c *Config) any { return &c.History },
-		words: []string{HistoryFeature, HistoryCommits},
-		about: "What a run with workers merges. feature: one commit for each, with the agent's messages. " +
-			"commits: the agent's own.",
-	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },
 		about: "Leave a run's proven work on its own branch, for you to merge.",

@@ -30,7 +30,6 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	defer done()
 	l := &lanes{Run: r, heard: make(chan heard, 2*decide.MaxLanes), pause: nap}
-	l.each = p.Config.History == config.HistoryCommits
 	if err := l.findList(p); err != nil {
 		return nil, err
 	}

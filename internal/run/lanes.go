@@ -31,7 +31,6 @@ type lanes struct {
 	list    string           // path of the list below the project
 	notes   string           // path of progress.txt below the project
 	reading features.Reading // how the list is read
-	each    bool             // all of an agent's commits are merged, and not one for the feature
 	hands   Hands            // they run the sessions; nil: those run here
 
 	proving *batch    // nil: no checks run

@@ -113,7 +113,6 @@ func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree
 	return worktree.Work{
 		Commit: commit, Base: one.tree.Base(), Feature: one.Feature, Author: "ralph-runner (" + agent + ")",
 		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
-		Each: l.each,
 	}, moved, nil
 }
 

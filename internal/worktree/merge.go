@@ -33,7 +33,6 @@ type Work struct {
 	Feature string   // becomes the trailer Ralph-Feature; "": the loop as a whole
 	Also    []string // more features
 	More    []string // more trailers, such as "Ralph-Agent: claude"
-	Each    bool     // a commit is made for each of the work's own, and not one for all
 	Hooks   *Hooks   // they run for each commit; nil: none do
 }
 
@@ -46,7 +45,7 @@ type Merged struct {
 // Trailer begins the line of a merged commit that names the feature.
 const Trailer = "Ralph-Feature: "
 
-// Merge merges work with a commit, as one commit on top of it, or as several. No branch and no file moves: see Forward.
+// Merge merges work with a commit, as one commit on top of it. No branch and no file moves: see Forward.
 // The loops' files are those of the commit below. It is ErrHistory if the work or that commit does not come from the
 // base.
 func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
@@ -75,56 +74,8 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 		m.Commit = below
 		return m, nil
 	}
-	at := below
-	if w.Each {
-		at, err = r.each(ctx, below, w)
-		if err != nil {
-			return m, err
-		}
-		if whole, err := r.same(ctx, at, tree); err != nil || whole {
-			m.Commit = at
-			return m, err
-		}
-	}
-	m.Commit, err = r.commitWork(ctx, w, tree, at)
+	m.Commit, err = r.commitWork(ctx, w, tree, below)
 	return m, err
-}
-
-// each makes a commit for each of the work's own on top of a commit, as far as those merge by themselves, and returns
-// the last one. All have the trailers of the work.
-func (r *Repo) each(ctx context.Context, below string, w Work) (at string, err error) {
-	out, err := r.refs(ctx, "rev-list", "--reverse", "--first-parent", w.Base+".."+w.Commit, "--")
-	if err != nil {
-		return "", err
-	}
-	at = below
-	for _, id := range strings.Fields(out) {
-		tree, conflicts, err := r.merge(ctx, id, below)
-		if err != nil {
-			return "", err
-		}
-		changesNothing, err := r.same(ctx, at, tree)
-		if err != nil {
-			return "", err
-		}
-		if changesNothing || len(conflicts) > 0 {
-			continue
-		}
-		one := w
-		one.Message, err = r.refs(ctx, "log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8",
-			"--format=%B", id, "--")
-		if err != nil {
-			return "", err
-		}
-		if strings.HasPrefix(one.Message, Saves) {
-			one.Message, _, _ = strings.Cut(w.Message, "\n")
-		}
-		at, err = r.commitWork(ctx, one, tree, at)
-		if err != nil {
-			return "", err
-		}
-	}
-	return at, nil
 }
 
 // Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.

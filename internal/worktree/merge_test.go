@@ -334,38 +334,3 @@ func TestAgents(t *testing.T) {
 		})
 	}
 }
-
-// TestEach merges all commits of an agent, and one that it left to the run. One that changes nothing by itself, and a
-// merge, make none that is empty.
-func TestEach(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "")
-	r := w.open()
-	lane := w.lane("one")
-	commit := func(file, text, message string) {
-		w.write(lane.Project(), file, text)
-		w.git(lane.Project(), "add", "-A")
-		w.git(lane.Project(), "commit", "-q", "--allow-empty", "-m", message)
-	}
-	commit("b.txt", "one\n", "First\n\nCo-Authored-By: A <a@b>\nRalph-Feature: other")
-	commit("b.txt", "one\n", "Nothing")
-	commit("b.txt", "two\n", "Second")
-	w.write(w.project, "c.txt", "a person's\n")
-	w.git(w.top, "add", "-A")
-	w.git(w.top, "commit", "-qm", "A person's")
-	w.write(lane.Project(), "d.txt", "left\n")
-	work := Work{
-		Commit: w.commit(lane), Base: lane.Base(), Feature: "f", Author: "worker", Message: "f All of it\n\nmore", Each: true,
-	}
-	before := w.head()
-	m, err := r.Merge(t.Context(), before, work)
-	w.ok(err)
-	w.ok(r.Forward(t.Context(), before, m.Commit))
-	w.want("the messages", w.git(w.top, "log", "--format=%an: %s", before+".."),
-		"worker: Work of an agent\nworker: Second\nworker: First")
-	w.want("the trailers", w.git(w.top, "log", "--format=%(trailers)", before+".."),
-		"Ralph-Feature: f\n\nRalph-Feature: f\n\nCo-Authored-By: A <a@b>\nRalph-Feature: f")
-	w.want("the person's file", w.read(w.project, "c.txt"), "a person's\n")
-	w.want("the rest", w.read(w.project, "d.txt"), "left\n")
-	w.clean()
-}
