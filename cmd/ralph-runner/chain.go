@@ -76,8 +76,6 @@ func (k *runner) settleChain() error {
 		return cli.Usagef("--chain names its agents; leave out --agent")
 	case k.cmd.Given("max-iterations"):
 		return cli.Usagef("each leg of a chain has its own limit; leave out --max-iterations")
-	case k.options.InSession:
-		return cli.Usagef("--in-session and --chain do not go together")
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 
 // fromConfig takes from ralph.json what the command line does not say.
 func (k *runner) fromConfig(p *loop.Picture) error {
-	if len(k.options.Fallback) == 0 && !k.options.InSession {
+	if len(k.options.Fallback) == 0 {
 		k.options.Fallback = p.Config.Fallback
 	}
 	for _, model := range p.Config.Escalate {
@@ -219,7 +219,7 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		}
 	}
 	k.options.Escalate = p.Config.Escalate
-	if !k.options.InSession && k.chain == "" {
+	if k.chain == "" {
 		k.options.Workers = cmp.Or(k.options.Workers, p.Config.Workers)
 	}
 	if len(k.options.CompleteOn) > 0 && k.chain == "" && !p.Snapshot.NoList {
@@ -395,7 +395,6 @@ func (k *runner) override(o *record.Options) {
 		"on-complete":     func() { o.OnComplete = now.OnComplete },
 		"complete-on":     func() { o.CompleteOn = now.CompleteOn },
 		"pattern":         func() { o.Pattern = now.Pattern },
-		"in-session":      func() { o.InSession = now.InSession },
 		"workers":         func() { o.Workers = now.Workers },
 		"no-merge":        func() { o.NoMerge = now.NoMerge },
 		"pr":              func() { o.PR, o.NoMerge = now.PR, true },

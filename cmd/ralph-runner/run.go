@@ -132,8 +132,6 @@ func (k *runner) flags() {
 	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`")
 	f.DurationVar(&o.Lease, "lease", engine.UsualLease,
 		"give a silent worker's feature to another after `D`")
-	f.BoolVar(&o.InSession, "in-session", false,
-		"let the Stop hook drive each session")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
 		command, err := json.Marshal(k.Env.Self)
 		o.Asked.MCP = fmt.Sprintf(`{"mcpServers": {"ralph": {"command": %s, "args": ["mcp"]}}}`, command)
@@ -225,9 +223,6 @@ func (k *runner) settle() error {
 	if err := k.settleWorkers(); err != nil {
 		return err
 	}
-	if o.InSession && len(o.Fallback) > 0 {
-		return cli.Usagef("--in-session and --fallback do not go together")
-	}
 	if err := k.settleChain(); err != nil {
 		return err
 	}
@@ -296,8 +291,6 @@ func (k *runner) settleWorkers() error {
 		return cli.Usagef("--workers must be at least 1, and at most %d", decide.MaxLanes)
 	case k.cmd.Given("branch"):
 		return errBranch
-	case o.InSession:
-		return cli.Usagef("--in-session and --workers do not go together")
 	case k.chain != "":
 		return cli.Usagef("--chain and --workers do not go together: the legs of a chain work one after the other")
 	}

@@ -37,7 +37,6 @@ type Options struct {
 	OnComplete string   `json:"onComplete"`        // a line for the shell
 	CompleteOn []string `json:"completeOn"`        // Signals; none: a marker alone
 	Pattern    string   `json:"pattern"`           // a regular expression for a line that claims that all is done
-	InSession  bool     `json:"inSession"`         // a Stop hook drives each session
 	Workers    int      `json:"workers,omitempty"` // how many lanes work at once; 0: no lane, but the project itself
 	NoMerge    bool     `json:"noMerge,omitempty"` // the work stays on the run's branch, for people to merge
 	PR         string   `json:"pr,omitempty"`      // a line for the shell about that branch

@@ -60,7 +60,7 @@ func (r *Run) needsThere() (files []string, err error) {
 		return nil, err
 	}
 	d, _ := decide.Decide(p.Snapshot)
-	if d.Binding == decide.Tell && !r.Record.Options.InSession {
+	if d.Binding == decide.Tell {
 		return nil, say.Refused(p, d)
 	}
 	all := []string{filepath.Join(r.At.Dir, loopdir.ConfigFile)}

@@ -18,9 +18,6 @@ You work in a fresh session that gets this one feature. Do it, then end your tur
 // prompt returns the prompt of a session. It does not carry the line that names the loop, so a Stop hook in the session
 // has nothing to do with it. c is the session; nil: the next one.
 func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) string {
-	if r.Record.Options.InSession {
-		return r.loopPrompt()
-	}
 	d := s.Decision
 	d.Feature = feature
 	var b strings.Builder

@@ -112,10 +112,7 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	if err := r.hooksFit(ctx); err != nil {
 		return nil, err
 	}
-	switch {
-	case r.Record.Options.InSession:
-		return r.drive(ctx)
-	case r.Record.Options.Workers > 0:
+	if r.Record.Options.Workers > 0 {
 		return r.workLanes(ctx)
 	}
 	step, err := r.begin(ctx)
@@ -548,6 +545,25 @@ func (r *Run) save() error {
 		r.files.JSON("chain-"+r.Record.ID+".json", r.Record.ChainFile())
 	}
 	return nil
+}
+
+// lookAt reads the loop, as a step that decides nothing.
+func (r *Run) lookAt() (*loop.Step, error) {
+	p, done, err := r.look()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	d := decide.Decision{Next: p.Snapshot.Record(), From: p.Snapshot.State}
+	d.Next.Loop, d.Next.Name = r.At.Dir, r.At.Name
+	d.Limit = d.Next.Limit(p.Snapshot.Limits)
+	if !d.Next.Status.GoesOn() {
+		d.Verdict = decide.End
+	}
+	if d.Next.Status == decide.Handover {
+		d.Next.Iteration++ // it is in the next one that the loop goes on
+	}
+	return &loop.Step{Picture: p, Decision: d}, nil
 }
 
 // Preview says what the next session would be, and starts nothing.

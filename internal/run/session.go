@@ -241,7 +241,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		leg.Spent.Add(e.Usage)
 		leg.Took += e.Took
 	}
-	if !r.Record.Options.InSession && !leg.IsJob() { // such a session may work on several features
+	if !leg.IsJob() {
 		w := r.Record.WorkOn(c.Feature)
 		w.Took += e.Took
 		w.Spent.Add(e.Usage)
@@ -300,11 +300,7 @@ func (r *Run) cancelled() bool {
 // stopped reports whether a person has stopped the loop.
 func (r *Run) stopped() bool {
 	state, err := r.store.State()
-	over := state.Status != decide.InProgress
-	if r.Record.Options.InSession { // the Stop hook ends it INTERRUPTED where the run waits
-		over = !state.Status.GoesOn()
-	}
-	return r.store.CancelAsked() || err == nil && over
+	return r.store.CancelAsked() || err == nil && state.Status != decide.InProgress
 }
 
 // late reports whether the loop's time is up at a time when a session could begin. A person may have given it more.
