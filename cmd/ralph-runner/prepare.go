@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -33,19 +32,7 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if !errors.Is(err, run.ErrNoRun) && !errors.As(err, new(*record.EarlierError)) {
 			return r, err
 		}
-		// The loop has its first run, or the first one of this version. If the hook has worked on it until now, and it
-		// has ended, it goes on.
-		at, err := k.find(words)
-		if err != nil {
-			return nil, err
-		}
-		if !k.dryRun {
-			err = k.revive(at, true)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	} // else the loop has its first run, or the first one of this version
 	if len(words) == 0 && k.task.Text != "" {
 		return k.taskRun()
 	}
@@ -303,7 +290,7 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
+	return run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
 		if k.override(&r.Options); elsewhere(&r.Options) != nil {
 			return nil, elsewhere(&r.Options)
 		}
@@ -323,10 +310,6 @@ func (k *runner) again(words []string) (*run.Run, error) {
 			return k.rows(agents, names)
 		})
 	})
-	if err != nil || k.dryRun {
-		return r, err
-	}
-	return r, k.revive(at, !r.Record.EndedAt.IsZero())
 }
 
 // chainOver refuses to go on with a chain that has no leg left. A loop that is complete says so itself.
@@ -346,31 +329,6 @@ func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
 	call := program + " " + plain.Arg(at.Name)
 	return fmt.Errorf("all %d legs of the chain are over; to work on with one agent: %s --agent %s; to begin the chain "+
 		"again: %s --chain %s", len(r.Chain.Legs), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
-}
-
-// revive continues a loop that is paused, or has ended: who resumes its run wants that. If the run was killed after
-// its loop had judged the last session, it first has to finish what it could not.
-func (k *runner) revive(at *loopdir.Loop, over bool) error {
-	l, err := loop.Open(k.Env, at)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	p, err := l.Look()
-	if err != nil {
-		return err
-	}
-	status := p.Snapshot.State.Status
-	// Without a record, the loop's header may say that it has ended.
-	if status != "" && (status.GoesOn() || !over && status.Judges()) {
-		return nil
-	}
-	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
-	k.revived = err == nil
-	if err != nil {
-		return fmt.Errorf("the loop %s is %s; %w", plain.Line(at.Name, 100), cmp.Or(status, decide.InProgress), err)
-	}
-	return nil
 }
 
 // override changes what the run was asked for by what the command line says now.

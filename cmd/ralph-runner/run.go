@@ -45,7 +45,6 @@ type runner struct {
 
 	cwd                            string
 	noWait, resume, dryRun, asJSON bool
-	revived                        bool // the loop was paused or had ended, and goes on
 	verbose                        bool
 	checked                        []string // the commands of the loop's checks
 	out                            io.Writer
@@ -346,7 +345,7 @@ func checkCost(usd float64) error {
 // work works the run, and ends with its exit status.
 func (k *runner) work(w io.Writer, r *run.Run) error {
 	ctx, kill := catch()
-	r.Kill, r.Report = kill, k.writeReport
+	r.Kill, r.Report, r.Resume = kill, k.writeReport, k.resume
 	view := newView(k, w)
 	r.Screen = view
 	if r.Record.Options.Engine != "" {
@@ -354,7 +353,7 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	}
 	state, err := r.Work(ctx)
 	view.close()
-	if other := run.Taken(""); k.revived && errors.As(err, &other) { // it was paused, and had not ended
+	if other := run.Taken(""); r.Revived && errors.As(err, &other) { // it was paused, and had not ended
 		fmt.Fprintf(w, "%s goes on; %s\n", plain.Line(r.At.Name, 100), other)
 		return nil
 	}

@@ -88,31 +88,51 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 		p.AskTracker(ctx) // an item may have been reopened since
 	}
 	return l.Change(verb, func(p *Picture, next *decide.State) error {
-		s := &p.Snapshot
-		over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 ||
-			next.Status == decide.Complete && next.Proven >= s.Provable())
-		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
-			return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
-				"this; or make the loop anew: %s --force",
-				verb, plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
-		}
-		if err := edit(p, next); err != nil {
+		if err := p.revive(verb, next, edit); err != nil {
 			return err
 		}
-		if err := p.usedUp(next); err != nil {
-			return err
-		}
-		hourly := s.Limits.IterationsPerHour
-		if verb == "resume" && next.Status == decide.Handover && hourly > 0 && len(next.LastHour(s.Now)) >= hourly {
-			return fmt.Errorf("it has used its %s for this hour; its prompt continues it after %s",
-				plain.Count(hourly, "iteration"), next.RetryAt.Local().Format("2006-01-02 15:04"))
-		}
-		if err := l.Store.ClearCancel(); err != nil {
-			return err
-		}
-		revive(s, next)
-		return nil
+		return l.Store.ClearCancel()
 	})
+}
+
+// Revive makes the picture what it is once Loop.Revive has put the loop back to work for 'resume', or says why that
+// would not. Nothing is changed on disk.
+func (p *Picture) Revive(ctx context.Context) error {
+	p.AskTracker(ctx)
+	s := &p.Snapshot
+	d := decide.Decision{Next: s.Record()}
+	d.ReadHeader(s)
+	if err := p.revive("resume", &d.Next, func(*Picture, *decide.State) error { return nil }); err != nil {
+		return err
+	}
+	d.Next.Header, d.Next.Before = decide.HeaderOf(d.Next, d.Next.Limit(s.Limits)), s.Header
+	s.State, s.CancelFile = d.Next, false
+	return nil
+}
+
+// revive makes a record that of a running loop, after edit changed its limits, unless nothing is left to do or to use.
+func (p *Picture) revive(verb string, next *decide.State, edit func(*Picture, *decide.State) error) error {
+	s, l := &p.Snapshot, p.Loop
+	over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 ||
+		next.Status == decide.Complete && next.Proven >= s.Provable())
+	if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
+		return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
+			"this; or make the loop anew: %s --force",
+			verb, plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
+	}
+	if err := edit(p, next); err != nil {
+		return err
+	}
+	if err := p.usedUp(next); err != nil {
+		return err
+	}
+	hourly := s.Limits.IterationsPerHour
+	if verb == "resume" && next.Status == decide.Handover && hourly > 0 && len(next.LastHour(s.Now)) >= hourly {
+		return fmt.Errorf("it has used its %s for this hour; its prompt continues it after %s",
+			plain.Count(hourly, "iteration"), next.RetryAt.Local().Format("2006-01-02 15:04"))
+	}
+	revive(s, next)
+	return nil
 }
 
 // revive makes the record that of a running loop.

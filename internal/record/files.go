@@ -46,7 +46,7 @@ func OpenFiles(project, id string) (*Files, error) {
 
 // Close closes the folder.
 func (f *Files) Close() {
-	if f.root != nil {
+	if f != nil && f.root != nil {
 		f.root.Close()
 	}
 }

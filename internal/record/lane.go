@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
@@ -29,17 +30,37 @@ type Lane struct {
 
 // Merges is what lanes have brought together. The run's branch has it; a person's branch follows when it can.
 type Merges struct {
-	Into    string            `json:"into"`              // the person's branch, which was checked out when the run began
-	Commit  string            `json:"commit"`            // the last commit of the run's branch
-	Done    map[string]string `json:"done,omitempty"`    // the features that the run has merged, and the commit of each
-	Joined  bool              `json:"joined,omitempty"`  // Commit merges a person's commits, and is not proven
-	Old     string            `json:"old,omitempty"`     // from where the person's branch began to go to New
-	New     string            `json:"new,omitempty"`     //
-	Behind  string            `json:"behind,omitempty"`  // why the person's branch lacks work; "": it has all
-	Away    bool              `json:"away,omitempty"`    // with Behind: since another branch was checked out
-	Told    string            `json:"told,omitempty"`    // the commit for which the commands of --pr have ended well
-	PR      string            `json:"pr,omitempty"`      // the last address that they printed
-	Earlier string            `json:"earlier,omitempty"` // the branch of the run before, whose work nobody has merged
+	Into   string            `json:"into"`             // the person's branch, which was checked out when the run began
+	Commit string            `json:"commit"`           // the last commit of the run's branch
+	Done   map[string]string `json:"done,omitempty"`   // the features that the run has merged, and the commit of each
+	Joined bool              `json:"joined,omitempty"` // Commit merges a person's commits, and is not proven
+	Old    string            `json:"old,omitempty"`    // from where the person's branch began to go to New
+	New    string            `json:"new,omitempty"`    //
+	Behind string            `json:"behind,omitempty"` // why the person's branch lacks work; "": it has all
+	Away   bool              `json:"away,omitempty"`   // with Behind: since another branch was checked out
+	Told   string            `json:"told,omitempty"`   // the commit for which the commands of --pr have ended well
+	PR     string            `json:"pr,omitempty"`     // the last address that they printed
+}
+
+// Branch is a branch of an earlier run with work that nobody had merged when the run began.
+type Branch struct {
+	Name   string `json:"name"`
+	Into   string `json:"into"`             // the person's branch, for which the work is
+	Commit string `json:"commit,omitempty"` // its last one if it is that of the run, which is proven; "": it is a lane's
+}
+
+// Branches returns the branches with work of the run, and of those before it, which may be merged by now.
+func (r *Run) Branches() []Branch {
+	all := slices.Clone(r.Unmerged)
+	if r.Backup != "" {
+		all = append(all, Branch{Name: r.Branch(), Into: r.Merges.Into, Commit: r.Merges.Commit})
+	}
+	for _, one := range r.Lanes {
+		if one.Open {
+			all = append(all, Branch{Name: one.Branch, Into: r.Merges.Into})
+		}
+	}
+	return all
 }
 
 // Branch returns the name of the run's own branch.
@@ -78,18 +99,10 @@ func (r *Run) ToMerge() (all []string) {
 				plain.Line(one.Parked, 300)))
 		}
 	}
+	for _, b := range r.Unmerged {
+		all = append(all, say.Unmerged(b.Name, b.Into))
+	}
 	return all
-}
-
-// Unmerged is ToMerge as things are now. behind says why the branch that all work is for lacks some. lacks reports
-// whether it lacks commits that the commit of a name has.
-func (r *Run) Unmerged(behind string, lacks func(name string) bool) []string {
-	now := *r
-	now.Merges.Behind = behind
-	now.Lanes = slices.DeleteFunc(slices.Clone(r.Lanes), func(l Lane) bool {
-		return l.Parked != "" && !lacks("refs/heads/"+l.Branch)
-	})
-	return now.ToMerge()
 }
 
 // AllCurrent returns the sessions that run, or are to be counted.

@@ -77,6 +77,8 @@ type Run struct {
 	Merges Merges `json:"merges,omitzero"`
 	Backup string `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
 
+	Unmerged []Branch `json:"unmerged,omitempty"` // of earlier runs
+
 	// Found has the size and time of each signal file, by path: before the first session, or after the last session
 	// that broke off. "": there was no such file.
 	Found map[string]string `json:"found,omitempty"`

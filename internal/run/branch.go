@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -17,9 +16,9 @@ import (
 // A run with Options.Branch checks that branch out before its first session, and never again: a person may work in the
 // project meanwhile, and switches branches there.
 
-// ontoBranch brings the project onto the run's branch, if the run can get the loop. A run that goes on refuses to work
-// on another branch, unless its person names one anew.
-func (r *Run) ontoBranch(ctx context.Context) error {
+// ontoBranch brings the project onto the run's branch. A run that goes on refuses to work on another branch, unless its
+// person names one anew.
+func (r *Run) ontoBranch(ctx context.Context, p *loop.Picture) error {
 	name := r.Record.Options.Branch
 	if name == "" {
 		return nil
@@ -32,11 +31,7 @@ func (r *Run) ontoBranch(ctx context.Context) error {
 	}
 	defer repo.Close()
 	if r.Switch {
-		needs, err := r.needsThere()
-		if err != nil {
-			return err
-		}
-		return repo.Switch(ctx, needs)
+		return repo.Switch(ctx, r.needsThere(p))
 	}
 	if err := repo.OnBranch(ctx); err != nil {
 		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.Record.ID))
@@ -45,24 +40,8 @@ func (r *Run) ontoBranch(ctx context.Context) error {
 }
 
 // needsThere returns the files below the project that the run's branch must have: without its list or its ralph.json
-// the loop would end at once. It refuses a loop that the run does not get.
-func (r *Run) needsThere() (files []string, err error) {
-	l, err := loop.Find(r.env(), r.taking())
-	if err == nil && l == nil {
-		err = r.notHere()
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	p, err := l.Read(r.taking())
-	if err != nil {
-		return nil, err
-	}
-	d, _ := decide.Decide(p.Snapshot)
-	if d.Binding == decide.Tell {
-		return nil, say.Refused(p, d)
-	}
+// the loop would end at once.
+func (r *Run) needsThere(p *loop.Picture) (files []string) {
 	all := []string{filepath.Join(r.At.Dir, loopdir.ConfigFile)}
 	if !p.Snapshot.NoList && !p.Config.Source.Given() {
 		list, _ := features.Named(p.ListPath())
@@ -73,7 +52,7 @@ func (r *Run) needsThere() (files []string, err error) {
 			files = append(files, filepath.ToSlash(name))
 		}
 	}
-	return files, nil
+	return files
 }
 
 // sayBranch warns when another branch than the run's is checked out in the project, once for each.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,16 +73,28 @@ func (l *lanes) findList(p *loop.Picture) (err error) {
 
 // makeTrees makes what is missing of the run's branch and its worktrees.
 func (l *lanes) makeTrees(ctx context.Context) (err error) {
-	if l.Record.Backup == "" {
+	begins := l.Record.Backup == ""
+	if begins {
 		if err := l.beginBranch(ctx); err != nil {
 			return err
 		}
 	}
 	cache, err := os.UserCacheDir()
+	dir := filepath.Join(cache, "ralph", l.Record.ID)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
 	if err != nil {
 		return fmt.Errorf("no folder for the worktrees of the lanes: %w", err)
 	}
-	dir := filepath.Join(cache, "ralph", l.Record.ID)
+	// Here the run begins: whatever refuses it comes before this.
+	err = l.openFiles()
+	if err == nil && begins {
+		l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID)
+	}
+	if err != nil {
+		return err
+	}
 	for n := len(l.Record.Lanes) + 1; n <= min(2*l.Record.Options.Workers, decide.MaxLanes); n++ {
 		l.Record.Lanes = append(l.Record.Lanes, record.Lane{
 			Number: n, Dir: filepath.Join(dir, fmt.Sprintf("lane-%d", n)),
@@ -92,12 +105,7 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		return err
 	}
 	l.checkBranch(ctx)
-	m := &l.Record.Merges
-	if m.Earlier != "" { // its work is in the run's branch
-		_ = l.repo.Drop(ctx, m.Earlier, l.repo.At(ctx, m.Earlier))
-		m.Earlier = ""
-	}
-	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", m.Commit)
+	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", l.Record.Merges.Commit)
 	if err != nil {
 		return err
 	}
@@ -115,8 +123,8 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	return nil
 }
 
-// beginBranch begins the run's branch where the person's is, with what a run before has left on its own. It refuses
-// what could lose work.
+// beginBranch begins the run's branch where the person's is, with what runs before have left on theirs. It refuses what
+// could lose work.
 func (l *lanes) beginBranch(ctx context.Context) error {
 	if err := l.repo.Ready(ctx); err != nil {
 		return err
@@ -126,30 +134,46 @@ func (l *lanes) beginBranch(ctx context.Context) error {
 		return err
 	}
 	m := &l.Record.Merges
-	left := m.Commit
 	m.Into, m.Commit = l.repo.Branch(), head
 	l.joined = head
-	if m.Earlier != "" && l.repo.At(ctx, m.Earlier) != left { // somebody has deleted it, or moved it
-		m.Earlier = ""
-	}
-	if m.Earlier != "" {
-		commit, conflicts, err := l.repo.Join(ctx, left, head)
+	for _, b := range l.Record.Unmerged {
+		if b.Commit == "" || l.repo.At(ctx, b.Name) != b.Commit { // nobody has proven what is there
+			continue
+		}
+		commit, conflicts, err := l.repo.Join(ctx, b.Commit, m.Commit)
 		if err != nil {
 			return err
 		}
 		if len(conflicts) > 0 {
 			return fmt.Errorf("the branch %s has work of the run before, which is in conflict with %s in %s: "+
-				"merge it, or type: git branch -D %s", m.Earlier, plain.Line(m.Into, 200),
-				plain.Line(conflicts[0].File, 200), m.Earlier)
+				"merge it, or type: git branch -D %[1]s", plain.Line(b.Name, 100), plain.Line(m.Into, 200),
+				plain.Line(conflicts[0].File, 200))
 		}
-		m.Joined = commit != head && commit != left
+		if commit != m.Commit {
+			m.Joined = commit != b.Commit
+		}
 		m.Commit = commit
 	}
 	for _, text := range l.repo.Unlike(ctx) {
 		l.Screen.Warn(text)
 	}
-	l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID)
-	return err
+	return nil
+}
+
+// dropJoined deletes the branches of earlier runs with whose work the run has begun.
+func (l *lanes) dropJoined(ctx context.Context) error {
+	own := l.repo.At(ctx, l.Record.Branch())
+	l.Record.Unmerged = slices.DeleteFunc(l.Record.Unmerged, func(b record.Branch) bool {
+		has := false
+		if b.Commit != "" && strings.HasPrefix(b.Name, "ralph/") {
+			has, _ = l.repo.Descends(ctx, own, b.Commit)
+		}
+		if has {
+			_ = l.repo.Drop(ctx, b.Name, b.Commit) // it stays if somebody has moved it
+		}
+		return !l.lacks(b)
+	})
+	return l.save()
 }
 
 // addTree makes a worktree and prepares it, or opens it as it is. If the run is killed meanwhile, it is prepared again.
@@ -455,7 +479,8 @@ func (l *lanes) tidy(ctx context.Context) {
 	}
 	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
 	_ = os.Remove(filepath.Dir(l.merger.Dir())) // if nothing stays
-	if m := &l.Record.Merges; m.Behind == "" {
+	// A run that was refused when it was to go on has not looked whether the person's branch has all.
+	if m := &l.Record.Merges; m.Behind == "" && !(l.resumes && l.tried.IsZero()) {
 		_ = l.repo.Drop(ctx, l.Record.Branch(), m.Commit) // it stays if somebody has moved it
 	}
 }

@@ -96,15 +96,16 @@ type heard struct {
 func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	l, err := r.openLanes(ctx)
 	if err != nil {
-		return nil, err
+		return nil, r.notBegun(err)
 	}
 	defer l.repo.Close()
 	s, err := r.begin(ctx)
-	if err != nil { // it has not begun
+	if err != nil {
 		l.tidy(context.WithoutCancel(ctx))
-		return nil, err
+		return nil, r.notBegun(err)
 	}
-	if goesOn(s) && r.Engine != nil {
+	err = l.dropJoined(ctx)
+	if err == nil && goesOn(s) && r.Engine != nil {
 		l.hands, err = r.Engine(ctx)
 		if err == nil {
 			defer l.hands.Close()
@@ -128,6 +129,14 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	}
 	l.finish(ctx, s)
 	return s, nil
+}
+
+// notBegun puts the record of the run before back: that one can be resumed, and this one cannot.
+func (r *Run) notBegun(err error) error {
+	if r.previous != nil {
+		err = errors.Join(err, r.previous.Save(r.store))
+	}
+	return err
 }
 
 // goOn takes up the sessions that a run which was killed has not counted yet.

@@ -699,17 +699,24 @@ func (l *lanes) openPR(s *loop.Step) {
 	_ = l.save() // the end of the run saves it again
 }
 
-// revive puts the loop back to work if a limit of the run's own ended it, which is raised now, or if it ended because
-// features waited for a person.
+// revives reports whether the run puts its loop back to work, which is paused or has ended: a person resumes it. A run
+// that was killed after its loop had judged the last session first finishes what it could not, unless the loop ended
+// because of a limit of the run, which is raised now, or because features waited for a person.
+func (r *Run) revives(state decide.State) bool {
+	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
+	if state.Session == r.Record.Session() && (state.ExitReason == decide.Budget || features) {
+		return true
+	}
+	over := !r.resumes || !r.Record.EndedAt.IsZero()
+	// Without a record, the loop's header may say that it has ended.
+	return r.Resume && (state.Status == "" || !state.Status.GoesOn() && (over || !state.Status.Judges()))
+}
+
+// revive puts the loop back to work if revives says so.
 func (r *Run) revive(ctx context.Context) error {
 	s, err := r.lookAt()
-	if err != nil {
+	if err != nil || !r.revives(s.Decision.From) {
 		return err
-	}
-	state := s.Decision.From
-	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
-	if state.Session != r.Record.Session() || state.ExitReason != decide.Budget && !features {
-		return nil
 	}
 	l, err := loop.Open(r.Env, r.At)
 	if err != nil {
@@ -717,5 +724,13 @@ func (r *Run) revive(ctx context.Context) error {
 	}
 	defer l.Close()
 	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
+	r.Revived = err == nil
+	if err != nil {
+		err = r.notRevived(s.Decision.From, err)
+	}
 	return err
+}
+
+func (r *Run) notRevived(state decide.State, err error) error {
+	return fmt.Errorf("the loop %s is %s; %w", plain.Line(r.At.Name, 100), cmp.Or(state.Status, decide.InProgress), err)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Run is a run that works a loop.
@@ -31,14 +33,18 @@ type Run struct {
 	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
 	Engine func(ctx context.Context) (Hands, error)
 
+	// Resume: a person wants the loop to go on, also if it is paused or has ended. Revived: that has put it back to work.
+	Resume, Revived bool
+
 	// Switch: a person has just named the branch of the run, so the run checks it out.
 	Switch bool
 
 	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
 	Report func(dir, name string) error
 
-	workTree  string // that of the loop's steps; "": the project
-	resumes   bool   // the record is that of a run that goes on
+	workTree  string      // that of the loop's steps; "": the project
+	resumes   bool        // the record is that of a run that goes on
+	previous  *record.Run // the last run over the loop, if this is a new one; nil: there was none
 	store     *loopdir.Store
 	files     *record.Files // for people
 	pattern   pattern       // what else the agent writes when all is done
@@ -94,12 +100,15 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 // not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
 	unlock, err := r.own()
+	if errors.As(err, new(Taken)) { // the run that works on the loop goes on with it, if it was only paused
+		err = cmp.Or(r.revive(ctx), err)
+	}
 	if err != nil {
 		return decide.State{}, err
 	}
 	defer unlock()
 	defer r.store.Close()
-	defer r.files.Close()
+	defer func() { r.files.Close() }()
 	step, err := r.work(ctx)
 	if err != nil {
 		return decide.State{}, err
@@ -109,7 +118,7 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 
 func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
-	if err := r.hooksFit(ctx); err != nil {
+	if err := r.mayBegin(ctx); err != nil {
 		return nil, err
 	}
 	if r.Record.Options.Workers > 0 {
@@ -125,17 +134,39 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	return step, err
 }
 
-// hooksFit refuses a run whose commits would wait for a person because of the repository's hooks.
-func (r *Run) hooksFit(ctx context.Context) error {
-	p, done, err := r.look()
+// mayBegin refuses a run that would not get its loop, and one whose commits would wait for a person because of the
+// repository's hooks. Then it brings the project onto the run's branch. Until then nothing is changed.
+func (r *Run) mayBegin(ctx context.Context) error {
+	l, err := loop.Find(r.env(), r.taking())
+	if err == nil && l == nil {
+		err = r.notHere()
+	}
 	if err != nil {
 		return err
 	}
-	defer done()
-	if r.Record.Options.Workers > 0 || p.Snapshot.Commit {
-		_, err = p.Hooks(ctx)
+	defer l.Close()
+	p, err := l.Read(r.taking())
+	if err != nil {
+		return err
 	}
-	return err
+	if r.Record.Options.Workers > 0 || p.Snapshot.Commit {
+		if _, err := p.Hooks(ctx); err != nil {
+			return err
+		}
+	}
+	switch state := p.Snapshot.State; {
+	case r.revives(state):
+		if err := p.Revive(ctx); err != nil {
+			return r.notRevived(state, err)
+		}
+	case r.finishes(state):
+		return nil
+	}
+	d, _ := decide.Decide(p.Snapshot)
+	if d.Binding == decide.Tell {
+		return say.Refused(p, d)
+	}
+	return r.ontoBranch(ctx, p)
 }
 
 // own makes this process the only one that works a run over the loop.
@@ -167,8 +198,12 @@ func (r *Run) ready() error {
 		r.Screen.Warn(err.Error())
 		last, err = nil, nil
 	}
-	if !r.resumes && last != nil && last.Merges.Behind != "" {
-		r.Record.Merges = record.Merges{Commit: last.Merges.Commit, Earlier: last.Branch()}
+	if !r.resumes && last != nil {
+		r.previous = last
+		r.Record.Unmerged = slices.DeleteFunc(last.Branches(), func(b record.Branch) bool {
+			tidies := b.Commit != "" && r.Record.Options.Workers > 0 // see dropJoined
+			return !tidies && !r.lacks(b)
+		})
 	}
 	if err != nil {
 		return err
@@ -193,10 +228,20 @@ func (r *Run) ready() error {
 		return err
 	}
 	r.pattern, err = compile(r.Record.Options.Pattern)
-	if err != nil {
-		return err
+	return err
+}
+
+// lacks reports whether the branch for which the work on another one is lacks some.
+func (r *Run) lacks(b record.Branch) bool {
+	project := r.At.Project
+	return tree.Lacks(proc.EnvOutside(r.Env.Vars, project), project, b.Into, "refs/heads/"+b.Name)
+}
+
+// openFiles opens the files for people, which a run that is refused does not have.
+func (r *Run) openFiles() (err error) {
+	if r.files == nil {
+		r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	}
-	r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	return err
 }
 
@@ -218,6 +263,9 @@ func (r *Run) taken() error {
 
 // begin takes the loop, and finishes what a run that was killed has left.
 func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
+	if err := r.openFiles(); err != nil {
+		return nil, err
+	}
 	for _, c := range r.Record.AllCurrent() {
 		if c.Session == 0 { // no worker is known to have taken it
 			r.Record.Forget(c)
@@ -229,9 +277,6 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	}
 	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
-	}
-	if err := r.ontoBranch(ctx); err != nil {
-		return nil, err
 	}
 	r.noteFiles(false)
 	state, err := r.store.State()
@@ -314,6 +359,11 @@ func (r *Run) lost(c *record.Current) {
 	r.Record.Forget(c)
 }
 
+// finishes reports whether the run only has to finish what it could not, since it was killed after its loop had ended.
+func (r *Run) finishes(state decide.State) bool {
+	return state.Session == r.Record.Session() && r.Record.EndedAt.IsZero() && state.Status.Judges()
+}
+
 // finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
 // of the ending if nobody did.
 func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
@@ -322,7 +372,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	state := step.Decision.From
-	if state.Session != r.Record.Session() || !r.Record.EndedAt.IsZero() || !state.Status.Judges() {
+	if !r.finishes(state) {
 		return nil, nil
 	}
 	l, err := loop.Open(r.Env, r.At)

@@ -70,6 +70,13 @@ func StartRun(env loop.Env, name string) string {
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
+// Unmerged says what a person types so that a branch gets the work of an earlier run.
+func Unmerged(branch, into string) string {
+	branch = plain.Line(branch, 150)
+	return fmt.Sprintf("%s, a branch of an earlier run, has work that %s lacks; to take it there, type: git merge %s",
+		branch, plain.Line(into, 200), plain.Arg(branch))
+}
+
 // NewWorker is what a person types so that another worker may work in the runs of a loop.
 func NewWorker(name string) string { return runner + " engine token NAME " + plain.Arg(name) }
 

@@ -139,6 +139,10 @@ type ran struct {
 		Behind string `json:"behind"`
 		Away   bool   `json:"away"`
 	} `json:"merges"`
+	Unmerged []struct {
+		Name string `json:"name"`
+		Into string `json:"into"`
+	} `json:"unmerged"`
 }
 
 // current is a session of a run that has begun, and of which the loop does not know yet.

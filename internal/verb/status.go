@@ -274,7 +274,9 @@ func show(s cli.Screen, v Status) {
 		}
 	}
 	row("running", v.Running)
-	row("to merge", v.ToMerge)
+	for i, one := range v.Unmerged {
+		row([]string{"to merge", ""}[min(i, 1)], one)
+	}
 	if v.Withheld != "" {
 		row("withheld", v.Withheld+": changed since 'trust', so checks do not get it")
 	}

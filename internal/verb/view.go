@@ -37,7 +37,7 @@ type Status struct {
 	Running       string            `json:"running"`           // checks that run now
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
-	ToMerge       string            `json:"toMerge,omitempty"` // why the person's branch lacks what lanes have merged
+	ToMerge       string            `json:"toMerge,omitempty"` // which work of lanes a branch lacks
 	Uncommitted   string            `json:"uncommitted"`       // why proven work is not committed
 	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
 	Next          string            `json:"next"`              // the feature to work on
@@ -64,6 +64,7 @@ type Status struct {
 	Spent         *Spent            `json:"spent"`      // by its last run; null: it had none
 	Failed        *Checked          `json:"failed"`     // the last check that failed, and did not pass since; null: none
 	Checked       []Checked         `json:"-"`          // the last checks that ran, the latest first
+	Unmerged      []string          `json:"-"`          // what a person is to do about each branch with such work
 
 	asked   bool   // its agent was asked to put back what Doom names
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
@@ -97,9 +98,9 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 }
 
 // toMerge says what a person is to do now so that their branch has all that the run has merged, and with which command
-// they begin. Both are "" if it has all. r may be nil.
+// they begin. Both are "" if it has all.
 func (r *ran) toMerge(p *loop.Picture) (why, command string) {
-	if r == nil || r.Merges.Behind == "" || !Lacks(p, r.Merges.Into, r.Merges.Commit) {
+	if r.Merges.Behind == "" || !lacks(p, r.Merges.Into, "refs/heads/ralph/"+r.ID) {
 		return "", ""
 	}
 	l, branch := p.Loop, plain.Line(r.Merges.Into, 200)
@@ -117,8 +118,36 @@ func (r *ran) toMerge(p *loop.Picture) (why, command string) {
 	return why, loop.InProject(l.Env, l.At, command)
 }
 
-// Lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
-func Lacks(p *loop.Picture, branch, name string) bool {
+// unmerged says of each branch with work that nobody has merged what a person is to do, and with which command they
+// begin. r may be nil.
+func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
+	if r == nil {
+		return nil, ""
+	}
+	why, command := r.toMerge(p)
+	if why != "" {
+		all = append(all, why)
+	}
+	for _, one := range r.Lanes {
+		why := one.Parked
+		if one.Open && !r.EndedAt.IsZero() {
+			why = cmp.Or(why, "the run ended before it was merged")
+		}
+		if why != "" && lacks(p, r.Merges.Into, "refs/heads/"+one.Branch) {
+			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"),
+				plain.Line(one.Branch, 150), plain.Line(why, 300)))
+		}
+	}
+	for _, one := range r.Unmerged {
+		if lacks(p, one.Into, "refs/heads/"+one.Name) {
+			all = append(all, say.Unmerged(one.Name, one.Into))
+		}
+	}
+	return all, command
+}
+
+// lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
+func lacks(p *loop.Picture, branch, name string) bool {
 	project := p.Loop.At.Project
 	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name)
 }
@@ -187,7 +216,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Then = then(v, doom, p, run, do)
 	v.Command = command(v.Then, l.Env, state.Client)
 	merge := ""
-	v.ToMerge, merge = run.toMerge(p)
+	v.Unmerged, merge = run.unmerged(p)
+	v.ToMerge = strings.Join(v.Unmerged, "; ")
 	if v.Status == decide.Complete && v.ToMerge != "" {
 		v.Then, v.Command = v.ToMerge, merge
 	}

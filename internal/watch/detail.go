@@ -129,7 +129,7 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	d.Gone = max(0, d.Run.Sessions-len(d.Iterations)-len(d.Run.Running()))
 	if r, err := record.Load(l.Store); err == nil && r != nil {
 		d.sum(r.Work)
-		d.Run.ToMerge = r.Unmerged(d.ToMerge, func(name string) bool { return verb.Lacks(p, r.Merges.Into, name) })
+		d.Run.ToMerge = d.Unmerged
 	}
 	d.live(env, l.At, p)
 	return d, nil
