@@ -224,7 +224,8 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 
 // askAll asks for work for each lane that has no session. The step is that with which the loop ends; nil: it goes on.
 func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
-	for _, one := range l.inTurn() {
+	all, own := l.inTurn()
+	for i, one := range all {
 		select { // it can take a while to make a worktree
 		case h := <-l.heard:
 			if err := l.hear(ctx, h); err != nil {
@@ -239,19 +240,26 @@ func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 			continue
 		}
 		s, err := l.ask(ctx, one, alone)
-		if err != nil || s == nil || !goesOn(s) { // nil: the others would get nothing either
+		if err != nil || s != nil && !goesOn(s) || s == nil && i >= own { // those that follow would get nothing either
 			return s, err
 		}
 	}
 	return nil, nil
 }
 
-// inTurn returns the lanes that have work first: a lane without work takes what is left.
-func (l *lanes) inTurn() []*lane {
-	all := slices.Clone(l.all)
-	place := map[bool]int{true: -1}
-	slices.SortStableFunc(all, func(a, b *lane) int { return place[a.Open] - place[b.Open] })
-	return all
+// inTurn returns the lanes that have work or a feature first, and how many those are: what they have no other lane
+// gets, and a lane that has neither takes what is left.
+func (l *lanes) inTurn() (all []*lane, own int) {
+	state, _ := l.store.State() // without it the step says so
+	for _, one := range l.all {
+		if one.Open || one.Number <= len(state.Lanes) && state.Lanes[one.Number-1].Feature != "" {
+			all = slices.Insert(all, own, one)
+			own++
+		} else {
+			all = append(all, one)
+		}
+	}
+	return all, own
 }
 
 // ask asks the loop for a feature for a lane, and begins a session with it. The step is nil if there is none for now.
