@@ -263,7 +263,7 @@ func (l *lanes) inTurn() (all []*lane, own int) {
 }
 
 // ask asks the loop for a feature for a lane, and begins a session with it. The step is nil if there is none for now.
-// alone: no other lane begins a session before this one, so what they have does not count.
+// alone: until one has begun a session, no other lane does before this one, so what they have does not count.
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
 	one.again = time.Time{}
 	ev := l.event(decide.EventStop)
@@ -273,7 +273,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	l.noteBudget(&ev)
 	l.about(&ev, one)
 	ev.Begins = true
-	if alone {
+	if alone && l.in(busy) == 0 {
 		ev.Busy = 0
 	}
 	s, err := l.tell(ctx, ev)
