@@ -104,7 +104,9 @@ var proof = []row{
 		"internal/proc/guard.go",
 		`		err = cmd.Run()
 	}
-	killAdopted()
+	if over.Load() {
+		killAdopted()
+	}
 `,
 		`		err = cmd.Run()
 	}

@@ -240,7 +240,7 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	r := proc.Run(ctx, proc.Cmd{
 		Argv: runs.Argv, Shell: runs.Shell, Dir: dir, Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
-		Timeout: timeout, Output: maxNotifierOutput,
+		Timeout: timeout, Output: maxNotifierOutput, Guard: p.Loop.Env.Self, Leaves: true,
 	})
 	outcome := "ok"
 	if r.Err != nil {

@@ -35,6 +35,8 @@ type Cmd struct {
 	// Guard is the path of a program that does GuardJob. If it is set, such a process runs
 	// the program and kills it when this process is gone.
 	Guard string
+	// Leaves says that what the program has started may live on when the program has ended by itself.
+	Leaves bool
 	// Grace is how long the program may take to end, once its time is up or ctx is done: it is
 	// asked first, with SIGTERM to its group, and killed then. It needs Guard. Windows has no
 	// such signal, so there the program is killed at once. A closed Now ends the grace.
@@ -121,10 +123,14 @@ func Run(ctx context.Context, c Cmd) Result {
 		if canAsk && c.Grace > 0 {
 			cmd.Cancel, cmd.WaitDelay = func() error { <-sent; return c.ask(hold) }, c.Grace+guardDelay
 		}
+		first := []byte{0}
+		if c.Leaves {
+			first[0] = leaves
+		}
 		begin = func() {
 			defer func() { _ = recover() }()
 			defer close(sent)
-			_, _ = hold.Write(append([]byte{0}, c.Stdin...)) // returns when the guard has read it, or has ended
+			_, _ = hold.Write(append(first, c.Stdin...)) // returns when the guard has read it, or has ended
 		}
 	}
 	err := cmd.Start()
@@ -136,7 +142,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		go begin() // the guard starts nothing before that
 		err = cmd.Wait()
 		g.done()
-		if c.Guard != "" {
+		if c.Guard != "" && (!c.Leaves || ctx.Err() != nil || cmd.ProcessState.ExitCode() < 0) {
 			_ = kill() // the rest of the group, in case the guard itself was killed
 		}
 	}
