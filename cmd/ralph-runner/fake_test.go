@@ -48,7 +48,7 @@ func build(t *testing.T, dir string) string {
 //	claim=ID     claims that feature
 //	open=ID      takes the claim back, or adds a feature
 //	copy=A:B     copies the file A to B
-//	write=FILE   makes a file
+//	write=FILE   makes a file, which says something else in each session
 //	say=TEXT     prints a line; _ stands for a space
 //	raw=FILE     prints a file
 //	env=NAME     prints a variable
@@ -79,7 +79,7 @@ func fake(args []string) int {
 			data, _ := os.ReadFile(from)
 			_ = os.WriteFile(to, data, 0o644)
 		case "write":
-			_ = os.WriteFile(value, []byte("x\n"), 0o644)
+			_ = os.WriteFile(value, fmt.Appendf(nil, "x %d\n", turn.n), 0o644)
 		case "say":
 			fmt.Println(value)
 		case "raw":

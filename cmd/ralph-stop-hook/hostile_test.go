@@ -228,11 +228,15 @@ func (row badInput) changing() string {
 	return row.changes
 }
 
-// changes returns the base names of the files that differ between two pictures, sorted.
+// changes returns the base names of the files that differ between two pictures, sorted. The index of the work tree, on
+// which nothing but speed depends, is written by some of the stops that commit.
 func changes(before, after map[string]string) string {
 	names := hostile.Changed(before, after)
 	for i, path := range names {
 		names[i] = filepath.Base(path)
+	}
+	if slices.Contains(names, "state.json") {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "tree" })
 	}
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), " ")

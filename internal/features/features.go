@@ -229,3 +229,22 @@ func (l List) Digest() string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
+
+// Wording returns 16 hex digits, the start of a sha256 over the text of Markdown, or over what the items of JSON say,
+// without what an agent notes there. White space and escapes do not count.
+func (l List) Wording() string {
+	text := []byte(l.text)
+	for i := range l.all {
+		for key, value := range gjson.Parse(l.all[i].raw).ForEach {
+			if isAgentKey(key.Str) {
+				continue
+			}
+			if value.IsArray() || value.IsObject() {
+				value = value.Get("@ugly")
+			}
+			text = append(append(append(append(text, key.Str...), 0), value.String()...), 0)
+		}
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

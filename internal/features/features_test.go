@@ -198,6 +198,32 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// TestWording compares what lists say: what an agent notes in them, and how they are spelled, says nothing.
+func TestWording(t *testing.T) {
+	wording := func(in string) string {
+		l, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Wording()
+	}
+	base := `[{"id":"a","title":"é","steps":["x","y"],"passes":false}]`
+	for in, same := range map[string]bool{
+		"[ {\"id\":\"a\",\n\"title\":\"\\u00e9\", \"steps\": [ \"x\",\n\"y\" ], \"passes\":true} ]":   true,
+		`{"iteration_count":7,"features":[{"id":"a","title":"é","steps":["x","y"],"notes":"later"}]}`: true,
+		`[{"id":"a","title":"e","steps":["x","y"]}]`:                                                  false,
+		`[{"id":"a","title":"é","steps":["xy"]}]`:                                                     false,
+		`[{"id":"b","title":"é","steps":["x","y"]}]`:                                                  false,
+	} {
+		if (wording(in) == wording(base)) != same {
+			t.Errorf("%s says the same as %s: %v, want %v", in, base, !same, same)
+		}
+	}
+	if wording("- [ ] a\n\n  found it\n") == wording("- [ ] a\n") {
+		t.Error("text below an item of Markdown says nothing")
+	}
+}
+
 // FuzzParse compares the parser with encoding/json: a list that is accepted is valid JSON,
 // and both count the same items.
 func FuzzParse(f *testing.F) {

@@ -67,6 +67,9 @@ func (s *stepper) commit() error {
 	if err != nil {
 		return err
 	}
+	if s.index != nil {
+		l.Store.KeepTreeIndex(s.index)
+	}
 	if s.ev.Event != decide.EventStop && snap.CutOff != nil {
 		l.Store.EndStop() // the record counts the killed hook
 	}
@@ -128,7 +131,9 @@ func iterationOf(ev Event, d *decide.Decision) iteration {
 // Notify does what follows the printed answer: it releases the loop that the session worked on
 // before, and tells the notifiers.
 func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
-	l.leaveOther(ctx, ev.Session)
+	if l.left != nil && l.left.Dir != l.At.Dir {
+		l.leaveOther(ctx, ev.Session)
+	}
 	switch d := &s.Decision; {
 	case d.Verdict == decide.End:
 		l.tellEnding(ctx, ev, d.Next)
@@ -199,9 +204,6 @@ func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) 
 // leaveOther releases the loop that the session worked on before it took this one. It holds no
 // other lock meanwhile. If a person trusted that loop, it ends, and its notifiers are told: it stands still.
 func (l *Loop) leaveOther(ctx context.Context, session string) {
-	if l.left == nil || l.left.Dir == l.At.Dir {
-		return
-	}
 	other, err := Open(l.Env, l.left)
 	if err != nil {
 		return

@@ -242,14 +242,19 @@ func (l *Loop) tree(env []string) tree.Tree {
 		Runs: filepath.Join(project, loopdir.RunFolder)}
 }
 
-// changes returns the fingerprint of the work tree, and the files that were written since the last
-// stop or prompt, without the list. With a room both are of the project as it was put there, without the list's file.
-func (p *Picture) changes(ctx context.Context) (print string, written []string) {
+// changes returns the fingerprint of what the list asks for and of the work tree, the files that were written since the
+// last stop or prompt, without the list, and the index of the tree to be kept. A list that can be read counts by what
+// it says, however that is spelled. With a room all this is of the project as it was put there.
+func (p *Picture) changes(ctx context.Context) (print string, written []string, index []byte) {
 	since := p.Snapshot.State.Seen
 	if p.Snapshot.State.Status != decide.InProgress {
 		since = time.Time{} // a person may have written files meanwhile
 	}
 	t := p.tree()
+	list, _ := features.Named(p.Loop.there(p.ListPath()))
+	if p.Snapshot.List.Err == nil {
+		t.List = list
+	}
 	var seen *tree.Entries
 	if p.HasRoom() {
 		t = p.work()
@@ -263,10 +268,10 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string) 
 			seen = &entries
 		}
 	}
-	print, written = t.Fingerprint(ctx, since, seen)
-	path, _ := features.Named(p.Loop.there(p.ListPath()))
-	list, _ := filepath.Rel(t.Dir, path)
-	return print, slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })
+	print, written, index = t.Fingerprint(ctx, since, seen, p.Loop.Store.TreeIndex())
+	list, _ = filepath.Rel(t.Dir, list)
+	written = slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })
+	return p.Snapshot.List.Wording() + "." + print, written, index
 }
 
 // Contents returns the hash of the files about which checks prove something: the work tree without

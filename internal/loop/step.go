@@ -63,6 +63,7 @@ type stepper struct {
 	found    decide.Found // what was needed so far
 	listed   *decide.List // by the tracker, in this round
 	asked    string       // digest of the list that evaluators were asked about
+	index    []byte       // of the work tree, to be kept; nil: it was not looked at, or says what it said
 	unlock   func()       // nil while the lock is not held
 	checks   func()       // frees the lock for running checks; nil while it is not held
 	judges   bool         // an agent asks what a stop would decide; see Judge
@@ -121,6 +122,7 @@ func (s *stepper) decide(ctx context.Context) error {
 	s.found = decide.Found{Results: s.ev.Results, Contents: s.ev.Contents}
 	s.listed = nil
 	s.asked = ""
+	s.index = nil
 	s.compared = false
 	s.loop.files = nil
 	for range maxRounds {
@@ -268,7 +270,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.loop.Store.Log(reopenLine(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
-		s.found.Tree, s.found.Changes = p.changes(ctx)
+		s.found.Tree, s.found.Changes, s.index = p.changes(ctx)
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then

@@ -23,6 +23,7 @@ const (
 	checksFile = "checks" // locked by the process that runs the loop's checks
 	firstFile  = "first"  // locked by a stop that waits for checksFile
 
+	indexFile    = "tree"        // what the files of the work tree said at the last stop that looked there
 	sourceFile   = "source.json" // the last list that a tracker sent
 	receiptsFile = "receipts.json"
 	baselineFile = "baseline.json" // the trusted copy of the list

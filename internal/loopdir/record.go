@@ -25,6 +25,7 @@ const (
 	maxProgress = 16 << 20
 	maxTrust    = 16 << 20  // includes the hashes of files
 	maxReceipts = 256 << 20 // about 300 bytes for each feature and check
+	maxIndex    = 64 << 20  // about 150 bytes for each file
 )
 
 // The bounds of what an agent writes into its copy of progress.txt.
@@ -251,6 +252,23 @@ func (s *Store) BeginStop(by decide.Running) {
 	text, err := json.Marshal(by)
 	if err == nil && s.state.WriteFile(fresh, text, 0o600) == nil {
 		_ = s.state.Rename(fresh, stopFile)
+	}
+}
+
+// TreeIndex returns the index of the last look at the work tree that was kept; nil: there is none.
+func (s *Store) TreeIndex() []byte {
+	if s.state == nil {
+		return nil
+	}
+	index, _ := s.private(indexFile, maxIndex) // without one, all files are read
+	return index
+}
+
+// KeepTreeIndex keeps the index of a look at the work tree. The caller holds the lock. It is not synced, either.
+func (s *Store) KeepTreeIndex(index []byte) {
+	const fresh = indexFile + ".new"
+	if len(index) < maxIndex && s.state.WriteFile(fresh, index, 0o600) == nil {
+		_ = s.state.Rename(fresh, indexFile)
 	}
 }
 

@@ -188,14 +188,10 @@ func (w *prompter) added() string {
 	return " (" + plain.First(keys, 5, 300) + ")"
 }
 
-// allClaimed reports whether the agent has no feature to work on, and the loop goes on.
-func (w *prompter) allClaimed() bool {
-	return w.d.Feature.ID == "" && !w.said && w.d.Problem == nil && len(w.d.Lost)+len(w.d.Changed) == 0
-}
-
 func (w *prompter) feature() {
 	d := w.d
-	if w.allClaimed() && d.Failure == nil && !w.reviews {
+	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil && len(d.Lost)+len(d.Changed) == 0
+	if allClaimed && d.Failure == nil && !w.reviews {
 		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
 			"then end your turn.\n")
 	}

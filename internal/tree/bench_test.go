@@ -35,7 +35,7 @@ func BenchmarkTree(b *testing.B) {
 	begin := time.Now()
 	b.Run("Fingerprint", func(b *testing.B) {
 		for b.Loop() {
-			tree.Fingerprint(b.Context(), begin, nil)
+			tree.Fingerprint(b.Context(), begin, nil, nil)
 		}
 	})
 	b.Run("Contents", func(b *testing.B) {

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,12 +9,10 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -26,21 +23,25 @@ import (
 func (t Tree) Contents(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	result := make(chan string, 1)
+	return within(ctx, func() string { return t.contents(ctx) })
+}
+
+// within returns what look returns, or nothing if ctx is over before: a read may hang.
+func within[T any](ctx context.Context, look func() T) (found T) {
+	result := make(chan T, 1)
 	go func() {
-		sum := ""
+		var found T
 		defer func() {
 			_ = recover() // a panic here would end the process with status 2
-			result <- sum
+			result <- found
 		}()
-		sum = t.contents(ctx)
+		found = look()
 	}()
 	select {
-	case sum := <-result:
-		return sum
-	case <-ctx.Done(): // a read may hang
-		return ""
+	case found = <-result:
+	case <-ctx.Done():
 	}
+	return found
 }
 
 func (t Tree) contents(ctx context.Context) string {
@@ -56,11 +57,11 @@ func (t Tree) contents(ctx context.Context) string {
 	s := &summer{
 		ctx: ctx, sum: sha256.New(), real: real, files: files, left: maxBytes, linked: map[string]bool{},
 	}
-	if !s.readAll() {
+	if !s.readAll(t) {
 		return ""
 	}
 	for _, f := range files.list {
-		if err := s.add(files.root, f.name, f.name, f.info, f.text); err != nil {
+		if err := s.add(files.root, f.name, f.name, f.info, f.hash); err != nil {
 			return ""
 		}
 	}
@@ -77,51 +78,23 @@ type summer struct {
 	linked map[string]bool // the targets of links, outside of the tree
 }
 
-// readAll reads the files of the tree that say something. It reports whether all of them can be read.
-func (s *summer) readAll() bool {
-	below := map[string][]*file{} // by folder: a file is opened faster from there than by its whole path
+// readAll reads the regular files of the tree. It reports whether all of them can be read.
+func (s *summer) readAll(t Tree) bool {
+	var regular []*file
 	for i := range s.files.list {
 		f := &s.files.list[i]
 		if f.info.Mode().IsRegular() {
-			below[filepath.Dir(f.name)] = append(below[filepath.Dir(f.name)], f)
+			regular = append(regular, f)
 			s.left -= f.info.Size()
 		}
 	}
-	if s.left < 0 {
-		return false
-	}
-	var failed atomic.Bool
-	folders := slices.Collect(maps.Keys(below))
-	each(len(folders), func(i int) {
-		if s.read(folders[i], below[folders[i]]) != nil {
-			failed.Store(true)
-		}
-	})
-	return !failed.Load()
+	return s.left >= 0 && t.readFiles(s.ctx, regular) &&
+		!slices.ContainsFunc(regular, func(f *file) bool { return f.hash == "" })
 }
 
-// read hashes what files in one folder say.
-func (s *summer) read(folder string, files []*file) error {
-	root, err := s.files.root.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, f := range files {
-		left := int64(maxBytes)
-		sum := sha256.New()
-		err := cmp.Or(s.ctx.Err(), readFile(root, filepath.Base(f.name), sum, &left))
-		if err != nil {
-			return err
-		}
-		f.text = sum.Sum(nil)
-	}
-	return nil
-}
-
-// add adds the file at name in root to the hash, and calls it by its path. text is the hash of what it says; nil: it is
+// add adds the file at name in root to the hash, and calls it by its path. says is the hash of what it says; "": it is
 // read.
-func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, text []byte) error {
+func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, says string) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
@@ -140,16 +113,16 @@ func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, text []
 		return s.follow(filepath.Join(root.Name(), name))
 	case !mode.IsRegular():
 		return fmt.Errorf("%s has no contents that are known", path)
-	case text == nil && info.Size() > s.left:
+	case says == "" && info.Size() > s.left:
 		return errTooLarge
 	}
 	var err error
-	if text == nil {
+	if says == "" {
 		one := sha256.New()
 		err = readFile(root, name, one, &s.left)
-		text = one.Sum(nil)
+		says = hex.EncodeToString(one.Sum(nil))
 	}
-	fmt.Fprintf(s.sum, "%x\n", text)
+	fmt.Fprintln(s.sum, says)
 	return err
 }
 
@@ -191,14 +164,14 @@ func (s *summer) follow(path string) error {
 			return err
 		}
 		if info.IsDir() {
-			return s.add(nil, "", path, info, nil)
+			return s.add(nil, "", path, info, "")
 		}
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
 			return err
 		}
 		defer root.Close()
-		return s.add(root, entry.Name(), path, info, nil)
+		return s.add(root, entry.Name(), path, info, "")
 	})
 }
 

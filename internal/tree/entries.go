@@ -64,7 +64,7 @@ func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error)
 		one := Entry{
 			Path: filepath.ToSlash(f.name), Mode: f.info.Mode(), Size: f.info.Size(), Ignored: i >= files.unignored,
 			Written: f.info.ModTime(), Changed: at,
-			Stamp: fmt.Sprintf("%o %d %d %d", f.info.Mode(), f.info.Size(), f.info.ModTime().UnixNano(), at.UnixNano()),
+			Stamp: string(appendStamp(nil, f.info)),
 		}
 		if _, is := t.Beside[one.Path]; is {
 			continue

@@ -19,17 +19,18 @@ func (t Tree) Modified(ctx context.Context, since time.Time) []string {
 		return []string{}
 	}
 	defer found.root.Close()
-	return t.written(found, since)
+	return t.written(found, since, nil)
 }
 
-// written returns those of the files that were written at or after since, as Modified does.
-func (t Tree) written(found *files, since time.Time) []string {
+// written returns those of the files that were written at or after since, as Modified does. If other is not nil, they
+// are of these.
+func (t Tree) written(found *files, since time.Time, other map[string]bool) []string {
 	written := []string{}
 	for _, f := range found.list {
 		if len(written) == maxModified {
 			break
 		}
-		if f.info.ModTime().Before(since) {
+		if f.info.ModTime().Before(since) || other != nil && !other[f.name] {
 			continue
 		}
 		if name, is := t.below(f); is {

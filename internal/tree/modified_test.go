@@ -33,7 +33,7 @@ func TestModified(t *testing.T) {
 	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if _, got := tree.Fingerprint(t.Context(), since, nil); got != nil {
+	if _, got, _ := tree.Fingerprint(t.Context(), since, nil, nil); got != nil {
 		t.Errorf("without a repository, %q beside the fingerprint", got)
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -52,13 +52,13 @@ func TestModified(t *testing.T) {
 	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if _, got := tree.Fingerprint(t.Context(), since, nil); !slices.Equal(got, want) {
+	if _, got, _ := tree.Fingerprint(t.Context(), since, nil, nil); !slices.Equal(got, want) {
 		t.Errorf("beside the fingerprint %q, want %q", got, want)
 	}
-	if _, got := tree.Fingerprint(t.Context(), time.Now().Add(time.Hour), nil); got == nil || len(got) > 0 {
+	if _, got, _ := tree.Fingerprint(t.Context(), time.Now().Add(time.Hour), nil, nil); got == nil || len(got) > 0 {
 		t.Errorf("beside the fingerprint %#v, want an empty list", got)
 	}
-	if _, got := tree.Fingerprint(t.Context(), time.Time{}, nil); got != nil {
+	if _, got, _ := tree.Fingerprint(t.Context(), time.Time{}, nil, nil); got != nil {
 		t.Errorf("since no time, %q beside the fingerprint", got)
 	}
 }

@@ -47,14 +47,16 @@ type Tree struct {
 // root returns the folder to which the paths of walk are relative.
 func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
 
-// Fingerprint returns the fingerprint of the tree. It covers git's HEAD and index, and the path, size and
-// time of each file of the tree. seen is an earlier look at all that but HEAD; nil: Fingerprint looks now.
-// If that takes too long it returns a fixed text: the tree then counts as unchanged, so that trouble ends
-// a loop and does not extend it.
+// Fingerprint returns the fingerprint of the tree. It covers the tree of git's HEAD, git's index, and the path, kind
+// and bytes of each file of the tree: to write the same again is no change. seen is an earlier look at all that but
+// HEAD; nil: Fingerprint looks now. was is the index of an earlier fingerprint, so that only files are read that have
+// changed since then; index is the one to be kept for the next, nil if was still holds. If that takes too long it
+// returns a fixed text: the tree then counts as unchanged, so that trouble ends a loop and does not extend it.
 //
-// It also returns the files that were written at or after since, as Modified does: nil if since
-// is zero or Top is empty, or if it takes too long.
-func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries) (print string, written []string) {
+// It also returns the files that were written at or after since, as Modified does, but for those that say the same as
+// in was: nil if since is zero or Top is empty, or if it takes too long.
+func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries, was []byte) (
+	print string, written []string, index []byte) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	sum := sha256.New()
@@ -63,7 +65,7 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries) (
 		both.Go(func() {
 			defer func() { _ = recover() }() // a panic here would end the process with status 2
 			// Git prints nothing if there is no commit yet.
-			name := proc.Git(t.Env, t.Top, "rev-parse", "--quiet", "--verify", "HEAD")
+			name := proc.Git(t.Env, t.Top, "rev-parse", "--quiet", "--verify", "HEAD^{tree}")
 			head, _ = proc.GitOutput(ctx, name, "rev-parse")
 		})
 	}
@@ -74,27 +76,29 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries) (
 	} else {
 		files, err = t.walk(ctx)
 	}
-	both.Wait()
 	if err != nil {
-		return "no folder", nil
+		both.Wait()
+		return "no folder", nil, nil
 	}
 	defer files.root.Close()
+	says, other, index := t.look(ctx, files.list, was)
+	both.Wait()
+	if ctx.Err() != nil {
+		return "too slow", nil, nil
+	}
 	sum.Write(head)
 	for _, entry := range files.index {
 		fmt.Fprintf(sum, "%q\n", entry)
 	}
-	for _, f := range files.list {
-		if !f.info.IsDir() {
-			fmt.Fprintf(sum, "%q %d %d\n", f.name, f.info.Size(), f.info.ModTime().UnixNano())
-		}
+	sum.Write([]byte(says))
+	switch {
+	case t.Top == "" || since.IsZero():
+	case len(other) == 0:
+		written = []string{}
+	default:
+		written = t.written(files, since, other)
 	}
-	if ctx.Err() != nil {
-		return "too slow", nil
-	}
-	if t.Top != "" && !since.IsZero() {
-		written = t.written(files, since)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), written
+	return hex.EncodeToString(sum.Sum(nil)), written, index
 }
 
 // Files returns the paths of the tree's files below Dir, relative to it.

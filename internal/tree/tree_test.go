@@ -1,11 +1,14 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -48,7 +51,8 @@ func TestFingerprint(t *testing.T) {
 	for _, kind := range []string{"git", "git without a commit", "git below the top", "no git"} {
 		t.Run(kind, func(t *testing.T) { fingerprint(t, kind) })
 	}
-	if a, _ := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context(), time.Time{}, nil); a == "" {
+	gone := Tree{Dir: filepath.Join(t.TempDir(), "gone")}
+	if print, _, _ := gone.Fingerprint(t.Context(), time.Time{}, nil, nil); print == "" {
 		t.Error("a missing folder has no fingerprint")
 	}
 }
@@ -71,8 +75,17 @@ func fingerprint(t *testing.T, kind string) {
 		p.run("add", ".")
 		p.run("commit", "-qm", "one")
 	}
+	var index []byte
 	look := func() string {
-		print, _ := tree.Fingerprint(t.Context(), time.Time{}, nil)
+		t.Helper()
+		whole, _, _ := tree.Fingerprint(t.Context(), time.Time{}, nil, nil)
+		print, _, now := tree.Fingerprint(t.Context(), time.Time{}, nil, index)
+		if print != whole {
+			t.Errorf("with an index the fingerprint is %s, without one %s", print, whole)
+		}
+		if now != nil {
+			index = now
+		}
 		return print
 	}
 	last := look()
@@ -101,6 +114,9 @@ func fingerprint(t *testing.T, kind string) {
 		changes("staging", true)
 		p.run("commit", "-qm", "two")
 		changes("a commit", true)
+		p.run("commit", "-q", "--allow-empty", "-m", "again")
+		p.run("commit", "-q", "--amend", "--allow-empty", "-m", "other words")
+		changes("a commit that changes nothing", false)
 		p.write("big.bin", "\x00\x01")
 		p.run("add", "big.bin")
 		last = look()
@@ -108,11 +124,37 @@ func fingerprint(t *testing.T, kind string) {
 		changes("an edit of a binary file", true)
 		hostileConfiguration(p, filepath.Join(top, "pwned"), changes)
 	}
+	p.write("new file", "ac")
+	changes("an edit of the same size", true)
+	p.write("new file", "ac")
+	changes("the same bytes again", false)
 	past := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(dir, "new file"), past, past); err != nil {
 		t.Fatal(err)
 	}
-	changes("the time of a file git does not track", true)
+	changes("the time of a file git does not track", false)
+	if runtime.GOOS == "windows" {
+		return
+	}
+	for i, to := range []string{"new file", "new file", "nowhere"} {
+		link := filepath.Join(dir, "link")
+		_ = os.Remove(link)
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		changes("a link to "+to, i != 1)
+	}
+	for i, mode := range []os.FileMode{0o600, 0o700, 0o755} {
+		if err := os.Chmod(filepath.Join(dir, "new file"), mode); err != nil {
+			t.Fatal(err)
+		}
+		changes(mode.String(), i == 1)
+	}
+	p.write("new file", "ad")
+	if err := os.Chtimes(filepath.Join(dir, "new file"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	changes("an edit that keeps size and time", true)
 }
 
 // hostileConfiguration gives the repository a configuration whose programs would create
@@ -128,6 +170,58 @@ func hostileConfiguration(p project, pwned string, changes func(what string, wan
 	changes("configuration that names programs, and another work tree", false)
 	if _, err := os.Stat(pwned); err == nil {
 		p.t.Error("git ran a program of the repository's configuration")
+	}
+}
+
+// TestIndex looks at a tree with the index of an earlier look. Files that are not read in time count by size and time.
+// A text that is no index, and that of another tree, are of no use.
+func TestIndex(t *testing.T) {
+	p := project{t: t, dir: t.TempDir()}
+	p.write("old", "a")
+	p.write("sub/new", "b")
+	past := time.Now().Add(-time.Hour)
+	tree := Tree{Dir: p.dir}
+	files := func() []file {
+		found, err := tree.walk(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.root.Close()
+		return found.list
+	}
+	print, other, index := tree.look(t.Context(), files(), nil)
+	if len(other) != 2 || index == nil {
+		t.Errorf("at first %v say something new", other)
+	}
+	for _, text := range []string{
+		"", "x", "x\x00\x00\x00", strings.Repeat("\x00", 100), p.dir + "\x00\x00\x00a\x00",
+		strings.Replace(string(index), p.dir, p.dir+"x", 1),
+	} {
+		if got, _, _ := tree.look(t.Context(), files(), []byte(text)); got != print {
+			t.Errorf("with the index %q the print is another one", text)
+		}
+	}
+	again, other, index := tree.look(t.Context(), files(), index)
+	if again != print || len(other) > 0 || index == nil {
+		t.Errorf("new files have to be read again: %q, %v, %q", again, other, index)
+	}
+	settled := bytes.ReplaceAll(index, []byte("~"), nil) // as if all files had been old
+	long := readTime
+	defer func() { readTime = long }()
+	readTime = 0
+	if got, other, _ := tree.look(t.Context(), files(), settled); got != print || len(other) > 0 {
+		t.Errorf("files that have not changed were read: %q, %v", got, other)
+	}
+	if err := os.Chtimes(filepath.Join(p.dir, "old"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	late, other, index := tree.look(t.Context(), files(), settled)
+	readTime = long
+	if late == print || !maps.Equal(other, map[string]bool{"old": true}) {
+		t.Errorf("without time to read, what was touched has not changed: %v", other)
+	}
+	if got, other, _ := tree.look(t.Context(), files(), index); got != late || len(other) > 0 {
+		t.Errorf("what was not read in time has changed later: %v", other)
 	}
 }
 

@@ -25,7 +25,7 @@ type file struct {
 	name  string // its path below the root
 	entry fs.DirEntry
 	info  fs.FileInfo // as of see
-	text  []byte      // the hash of what it says, as of readAll
+	hash  string      // of what it says, as of readFiles
 }
 
 // files is what a walk has found.
