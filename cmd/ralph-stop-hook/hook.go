@@ -305,8 +305,7 @@ func (h *hook) neutral() loop.Event {
 			Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		},
 		Name: e.Name, Cwd: e.Cwd, Prompt: e.Prompt, Dying: e.Dying(),
-		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
-		At: h.begin, Timeout: h.timeout,
+		Background: e.Background, At: h.begin, Timeout: h.timeout,
 	}
 	ev.Direct = ev.Client > 0 && ev.Client != os.Getpid() && proc.InputFrom() == ev.Client
 	if h.byHand() {

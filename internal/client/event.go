@@ -46,8 +46,9 @@ type Event struct {
 	Error          string // the API error that ended the turn: "rate_limit", ...
 	StopHookActive bool   // true on each stop that follows a block in the same turn
 
-	// The numbers of background tasks: agents, shells, and scheduled prompts that come once.
-	Subagents, Shells, Wakeups int
+	// How much of each kind runs in the background and will wake the session, such as "subagent": tasks, as the client
+	// calls them, and scheduled prompts that come once.
+	Background map[string]int
 }
 
 // Kind returns the event's kind for package decide, or "" for an event that the hook does not
@@ -137,7 +138,7 @@ func parse(data []byte, words map[string]string) (Event, error) {
 	if !root.IsObject() {
 		return Event{}, errors.New("standard input is JSON, but not an object")
 	}
-	var e Event
+	e := Event{Background: map[string]int{}}
 	texts := map[string]*string{
 		"hook_event_name": &e.Name, "session_id": &e.SessionID, "agent_id": &e.AgentID, "cwd": &e.Cwd,
 		"permission_mode": &e.PermissionMode, LastMessage: &e.LastMessage,
@@ -155,25 +156,27 @@ func parse(data []byte, words map[string]string) (Event, error) {
 			e.countTasks(value)
 		case "session_crons":
 			// {id, schedule, recurring, prompt}, as measured with 2.1.329.
-			e.Wakeups = len(value.Get("#(recurring==false)#").Array())
+			for range value.Get("#(recurring==false)#").Array() {
+				e.Background["wake-up"]++
+			}
 		}
 	}
 	e.Name, e.Prompt = cmp.Or(words[e.Name], e.Name), unwrap(e.Prompt)
 	return e, nil
 }
 
-// countTasks counts the running background tasks. A task without a status counts as running.
+// silent lists the kinds of tasks of Claude Code's own that do not wake the session when they end, as measured with
+// 2.1.329. Whoever waited for them would wait until a person types something.
+var silent = []string{"dream", "auto-mode scan", "memory save"}
+
+// countTasks counts the background tasks that have not ended, also those of kinds that nobody knows. A task without a
+// status counts as running.
 func (e *Event) countTasks(tasks gjson.Result) {
 	for _, task := range tasks.ForEach {
 		status := task.Get("status")
-		if status.Exists() && status.Str != "running" {
-			continue
-		}
-		switch task.Get("type").Str {
-		case "subagent":
-			e.Subagents++
-		case "shell":
-			e.Shells++
+		ended := status.Exists() && status.Str != "running" && status.Str != "pending"
+		if kind := task.Get("type").Str; kind != "" && !ended && !slices.Contains(silent, kind) {
+			e.Background[kind]++
 		}
 	}
 }

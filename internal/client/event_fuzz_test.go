@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func FuzzWireIn(f *testing.F) {
 func wireIn(data []byte, e Event, err error) error {
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if err != nil {
-		if e != (Event{}) {
+		if !reflect.DeepEqual(e, Event{}) {
 			return fmt.Errorf("an event with the error %v", err)
 		}
 		return nil

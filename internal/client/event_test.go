@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,19 +32,32 @@ func TestReadEvent(t *testing.T) {
 		},
 		"subagent-stop.json": {
 			Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4",
-			Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4", Subagents: 1,
+			Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4",
+			Background: map[string]int{"subagent": 1},
 		},
 		"stop.background-subagent.json": {
 			Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project",
-			PermissionMode: "bypassPermissions", LastMessage: "main 2", Subagents: 1,
+			PermissionMode: "bypassPermissions", LastMessage: "main 2",
+			Background: map[string]int{"subagent": 1},
 		},
 		"stop.background-shell.json": {
 			Name: "Stop", SessionID: "ab3adb51-a435-48d2-91f8-9cfbf790e3fe", Cwd: "/home/dev/project",
-			PermissionMode: "bypassPermissions", LastMessage: "main 2", Shells: 1,
+			PermissionMode: "bypassPermissions", LastMessage: "main 2",
+			Background: map[string]int{"shell": 1},
+		},
+		"stop.background-workflow.json": {
+			Name: "Stop", SessionID: "436ce2f2-231a-4ae8-8e92-89e81eadbf2d", Cwd: "/home/dev/project/.claude/worktrees/side",
+			PermissionMode: "bypassPermissions", LastMessage: "monitor", StopHookActive: true,
+			Background: map[string]int{"workflow": 1, "monitor": 1},
+		},
+		"stop.background-dream.json": {
+			Name: "Stop", SessionID: "b6bae4f3-b409-493c-bec7-e07fc20a53a8", Cwd: "/home/dev/project",
+			PermissionMode: "bypassPermissions", LastMessage: "second turn",
 		},
 		"stop.crons.json": {
 			Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project",
-			PermissionMode: "default", LastMessage: "a1", Wakeups: 2,
+			PermissionMode: "default", LastMessage: "a1",
+			Background: map[string]int{"wake-up": 2},
 		},
 		"session-end.prompt_input_exit.json": {
 			Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project",
@@ -65,7 +79,7 @@ func TestReadEvent(t *testing.T) {
 		// These two differ in each payload and are long, so gjson reads the wanted values.
 		want.PromptID = gjson.GetBytes(data, "prompt_id").Str
 		want.Transcript = gjson.GetBytes(data, "transcript_path").Str
-		if got, err := ReadEvent(bytes.NewReader(data), nil); err != nil || got != want {
+		if got, err := ReadEvent(bytes.NewReader(data), nil); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
 	}

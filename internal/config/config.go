@@ -30,7 +30,7 @@ type Config struct {
 	Continue     string   // ContinueBlock, ContinueContext or ContinueAuto (the default)
 	Limits       decide.Limits
 	GuardsOff    []string         // of decide.Guards
-	WaitShells   bool             // the loop waits for background shells too
+	WaitShells   bool             // the loop waits for background shells and monitors too
 	Notifiers    []Command        // in the order of the file
 	Checks       []Check          // in the order of the file
 	Evaluators   []Evaluator      // in the order of the file; none: the default one

@@ -87,10 +87,10 @@ var keys = []key[Config]{
 		read: (*parser).guards, object: true,
 		about: "Rules that end a loop that gets nowhere.",
 	}, {
-		name: "wait_for", preset: `["subagent"]`, example: `["subagent", "shell"]`,
-		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["subagent", "shell"] }`,
-		about: "What the loop waits for in the background: always subagents and one-time wake-ups; shells " +
-			"only if named, because a dev server never ends.",
+		name: "wait_for", preset: `[]`, example: `["shell"]`,
+		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["shell"] }`,
+		about: "What the loop waits for beside subagents, workflows, one-time wake-ups and all other background work " +
+			"that wakes the session: shells and monitors, which need not end, as a dev server.",
 	}, {
 		name: "checks",
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +

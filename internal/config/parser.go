@@ -303,13 +303,13 @@ func (p *parser) guard(v gjson.Result, name string, c *Config) {
 	}
 }
 
-// waitFor reads for what the loop waits. It always waits for subagents.
+// waitFor reads for what the loop waits beside all work that ends. It always waits for a "subagent".
 func (p *parser) waitFor(v gjson.Result, key string, c *Config) {
 	if !v.IsArray() {
-		p.fail(v, `%q must be a list of "subagent" and "shell"`, key)
+		p.fail(v, `%q must be a list with "shell" in it, or an empty one`, key)
 	}
 	for _, kind := range v.Array() {
-		if p.oneOf(kind, key, "subagent", "shell") == "shell" {
+		if p.oneOf(kind, key, "shell", "subagent") == "shell" {
 			c.WaitShells = true
 		}
 	}

@@ -323,7 +323,7 @@ func (d *Decision) waits(s *Snapshot) bool {
 		d.Next.WaitingFor = ""
 		return false
 	}
-	d.Verdict, d.Next.WaitingFor = Wait, strings.Join(s.Running, " and ")
+	d.Verdict, d.Next.WaitingFor = Wait, plain.Line(strings.Join(s.Running, " and "), 300)
 	return true
 }
 

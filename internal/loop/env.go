@@ -99,7 +99,7 @@ type Event struct {
 	Results  []decide.Receipt // of checks that have run there
 	Contents string           // the hash of what they found, as Picture.Contents returns it; "": none has run
 
-	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
+	Background map[string]int // how much of each kind runs in the background and will wake the session
 
 	Tail    func(now time.Time) decide.Tail // reads the end of the transcript; nil: there is none
 	At      time.Time                       // when the event came
@@ -112,19 +112,15 @@ const margin = 5 * time.Second
 // Deadline returns when notifiers must be done.
 func (ev Event) Deadline() time.Time { return ev.At.Add(max(ev.Timeout-margin, ev.Timeout/2)) }
 
-// background says in words what runs in the background and will wake the session.
-// Shells count only if the loop waits for them: a dev server runs for ever.
+// background says in words what runs in the background and will wake the session. Shells and what monitors something
+// count only if the loop waits for them: a dev server runs for ever.
 func (ev Event) background(shells bool) (running []string) {
-	add := func(n int, thing string) {
-		if n > 0 {
-			running = append(running, plain.Count(n, thing))
+	for kind, n := range ev.Background {
+		if n > 0 && (shells || kind != "shell" && kind != "monitor") {
+			running = append(running, plain.Count(n, plain.Line(kind, 40)))
 		}
 	}
-	add(ev.Subagents, "subagent")
-	if shells {
-		add(ev.Shells, "shell")
-	}
-	add(ev.Wakeups, "wake-up")
+	slices.Sort(running)
 	return running
 }
 
