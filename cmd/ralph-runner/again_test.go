@@ -172,7 +172,7 @@ esac`)
 				if want := status == "REACHED_LIMIT"; (half != "") != want {
 					t.Fatalf("a branch with half a feature: %q, want %v", half, want)
 				}
-				for _, line := range []string{line, run, run + " --workers 2", run + " --branch", run + " --in-session"} {
+				for _, line := range []string{line, run, run + " --workers 2", run + " --branch"} {
 					a.refused(line)
 				}
 				if status == "COMPLETE" {
