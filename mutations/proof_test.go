@@ -258,8 +258,8 @@ var proof = []row{
 		"| Markdown | whether a box is ticked, new lines |",
 		unit("features", "^TestBeside$"),
 		"internal/features/identity.go",
-		`			line = line[:at+1] + " " + line[at+2:]`,
-		`			line = line[:at+1] + line[at+1:]`,
+		`			box := "[ ]"`,
+		`			box := line[at : at+b.length]`,
 	},
 	{
 		"| a tracker | keys that this program does not read |",

@@ -195,6 +195,9 @@ func (in *inspection) lookListFile() {
 	for _, remark := range remarks[:min(len(remarks), maxProblems)] {
 		in.note("", "%s: %v", path, remark)
 	}
+	for _, note := range say.ListNotes(list, say.ShownNotes) {
+		in.note("", "%s: %s", path, note)
+	}
 	in.fine("%s, %d of them pass", plain.Count(len(list.Items), "feature"), list.Passed())
 }
 

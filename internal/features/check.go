@@ -120,7 +120,7 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 	for _, need := range l.directNeeds(item) {
 		switch {
-		case item.Passes || need.met() || len(p.problems) == maxProblems:
+		case item.Passes || need.met() || len(p.problems) == MaxProblems:
 		case need.item == nil:
 			var ids []string
 			for n := range l.all {
@@ -137,7 +137,7 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 				plain.Line(item.ID, 80), plain.Line(need.id, 80))
 		}
 	}
-	if !item.waits || circles[item.ID] || len(p.problems) == maxProblems {
+	if !item.waits || circles[item.ID] || len(p.problems) == MaxProblems {
 		return
 	}
 	if circle := l.circle(item); circle != nil {

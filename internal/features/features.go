@@ -63,6 +63,9 @@ type List struct {
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 	Reading          // how the list was read
 
+	// Of Markdown: the checkboxes that are no work, and those of the work that are not written as usual.
+	LeftOut, Slips LineNotes
+
 	all      []Item           // Items and Dropped; nil for a list that was not parsed
 	byID     map[string]int   // indexes of all; nil for a list that was not parsed
 	parents  map[string][]int // by id, indexes of the items that a tracker calls its parents

@@ -171,8 +171,12 @@ func (l List) Beside() (parts []string) {
 	}
 	for line := range strings.Lines(l.text) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if at := boxIn(line); at >= 0 {
-			line = line[:at+1] + " " + line[at+2:]
+		if b, at := boxIn(line); at >= 0 {
+			box := "[ ]"
+			if b.joined {
+				box = "[ ] "
+			}
+			line = line[:at] + box + line[at+b.length:]
 		}
 		if line != "" {
 			parts = append(parts, digest([]byte(line))+" "+plain.Line(line, 60))

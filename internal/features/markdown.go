@@ -2,12 +2,15 @@ package features
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/markdown"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // maxDetails bounds the description of an item of Markdown, in bytes.
@@ -17,20 +20,22 @@ const maxDetails = 2000
 type markdownReader struct {
 	markdown.Reader
 	skip           []string // see Reading.Skip
-	marks          boxMarks
-	legend         bool   // the text says that a list of marks follows
-	notWork        int    // level of the heading below which nothing is work; 0: no such heading
-	paragraph      string // the text of the last one, which the next line may make a heading
-	item           *Item  // the one that lines describe; nil if none
-	depth          int    // how many containers the item is in, counting its own
+	line           int      // the number of the last one
+	legend         bool     // the text says that a list of marks follows
+	notWork        int      // level of the heading below which nothing is work; 0: no such heading
+	notWorkTitle   string   // of that heading
+	paragraph      string   // the text of the last one, which the next line may make a heading
+	item           *Item    // the one that lines describe; nil if none
+	depth          int      // how many containers the item is in, counting its own
+	optional       int      // how many containers an optional item is in that lines are below; 0: they are below none
 	title, details string
 }
 
-// readMarkdown reads items such as "- [ ] title". One with an x passes; one with a hyphen,
-// or below a heading such as Optional, is not work. What else is in the list item describes
-// it. It returns false if the text has no checkbox.
+// readMarkdown reads items such as "- [ ] title". One with an x passes; one that is marked as optional, or is below a
+// heading such as Optional, is not work. What else is in the list item describes it. It returns false if the text has
+// no checkbox, and no problem either.
 func (p *parser) readMarkdown() bool {
-	r := markdownReader{skip: p.how.Skip, marks: boxMarks{'-': dropped}}
+	r := markdownReader{skip: p.how.Skip}
 	if r.skip == nil {
 		r.skip = SkipHeadings
 	}
@@ -40,69 +45,114 @@ func (p *parser) readMarkdown() bool {
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
 		r.Next(line)
+		r.line++
 		if r.Kept < r.depth {
 			r.finish()
 		}
-		switch text := line[r.Text:]; {
+		if r.Kept < r.optional {
+			r.optional = 0
+		}
+		text := line[r.Text:]
+		box, isBox := readBox(text)
+		switch {
+		case r.Kind == markdown.Text && r.First && isBox:
+			switch {
+			case r.legend && beginsWithState(text[box.length:]): // it explains a mark
+			case len(p.all) == maxItems:
+				p.fail(begin, "more than %d items", maxItems)
+				return true
+			default:
+				r.finish()
+				p.addCheckbox(&r, box, text, begin, begin+r.Text)
+			}
+			continue
 		case r.Kind == markdown.Heading && r.Depth() == 0:
 			r.section(r.Heading)
 		case r.Kind == markdown.Underline && r.Depth() == 0:
 			r.section(r.paragraph)
-		case r.Kind != markdown.Text || !r.First || !isBox(text):
-			if at := boxIn(line); at > 0 && r.isOdd(line[:at]) {
-				p.remark(begin+at, "this checkbox is no item: Markdown takes the line for %s", r.block())
-			}
-			if r.Kind == markdown.Text {
-				r.marks.read(text)
-				r.describe(line)
-			}
-		case r.legend && r.marks.readEntry(text):
-		case len(p.all) == maxItems:
-			p.fail(begin, "more than %d items", maxItems)
-			return true
-		default:
-			r.finish()
-			p.addCheckbox(&r, text, begin, begin+r.Text+1)
+		case r.Kind == markdown.Text:
+			r.describe(line)
 		}
+		p.leaveBox(&r, line)
 	}
 	r.finish()
-	p.applyMarks(r.marks)
 	p.shape = checkboxes
-	return len(p.all) > 0
+	return len(p.all)+len(p.problems) > 0
 }
 
-// isOdd tells whether a box behind these marks looks like that of an item, and is not. Nobody
-// takes a box in a fenced block or in a comment for that of an item.
-func (r *markdownReader) isOdd(marks string) bool {
-	hidden := r.Kind == markdown.Fenced || r.Kind == markdown.HTML && !r.InElement()
-	return !hidden && strings.ContainsAny(marks, "-+*.)")
+// box is a checkbox, with the bracket at each end.
+type box struct {
+	length   int
+	done     bool
+	optional bool // a * is behind it, as Kiro writes
+	blank    bool
+	joined   bool // no space is behind it
 }
 
-// block names the block that the last line is in.
-func (r *markdownReader) block() string {
+// maxBox bounds the length of a checkbox. A mark may have several bytes.
+const maxBox = 16
+
+// readBox reads the checkbox with which a text begins. One that says x or a tick is done, with any other sign it is
+// open. A letter or a digit is a label: "- [P] can run in parallel".
+func readBox(text string) (b box, is bool) {
+	end := strings.IndexByte(text[:min(len(text), maxBox)], ']')
+	if end < 1 || text[0] != '[' {
+		return b, false
+	}
+	mark := strings.TrimFunc(text[1:end], func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
+	mark = strings.TrimSuffix(mark, "\ufe0f") // which makes a picture of a tick
+	r, size := utf8.DecodeRuneInString(mark)
+	b.length, b.blank = end+1, mark == ""
+	b.done = !b.blank && strings.ContainsRune("xX✓✔✅☑", r)
+	rest := text[b.length:]
+	behind, _ := utf8.DecodeRuneInString(rest)
+	if optional, has := strings.CutPrefix(rest, "*"); has {
+		b.optional = optional == "" || optional[0] == ' ' || optional[0] == '\t'
+	}
+	b.joined = rest != "" && behind != ' ' && behind != '\t' && !b.optional
+	switch {
+	case size != len(mark), !b.done && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+		return b, false
+	case b.joined: // [x](a link), []byte
+		isText := unicode.IsLetter(behind) || unicode.IsDigit(behind) || strings.ContainsRune("*_`", behind)
+		return b, isText && (b.done || b.blank && end > 1)
+	}
+	return b, true
+}
+
+// boxIn returns the checkbox behind the marks of lists and headings in a line, and its offset, -1 if there is none. Not
+// each is an item: one may be in code, or in a comment.
+func boxIn(line string) (b box, at int) {
+	text := strings.TrimLeft(line, " \t>-+*#•–—0123456789.)")
+	b, is := readBox(text)
+	if !is {
+		return b, -1
+	}
+	return b, len(line) - len(text)
+}
+
+// leaveBox notes the checkbox of a line that is no item, though a person may take it for one. Nobody takes a box in a
+// fenced block or in a comment for that of an item. Without the mark of a list it may be prose: "[x] is done".
+func (p *parser) leaveBox(r *markdownReader, line string) {
+	b, at := boxIn(line)
+	if at < 0 || r.Kind == markdown.Fenced || r.Kind == markdown.HTML && !r.InElement() {
+		return
+	}
+	text := line[at+b.length:]
+	bare := !strings.ContainsAny(line[:at], "-+*#•–—.)")
+	if bare && (r.Kind != markdown.Text || !b.blank || strings.Contains(text, "[")) || r.legend && beginsWithState(text) {
+		return
+	}
+	why := "not a list item"
 	switch r.Kind {
+	case markdown.Heading:
+		why = "a heading"
 	case markdown.Indented:
-		return "code, since it is indented by four columns or more"
+		why = "indented as code"
 	case markdown.HTML:
-		return "HTML, up to the next empty line"
+		why = "inside HTML"
 	}
-	return "text of the paragraph above it"
-}
-
-// isBox tells whether text begins with a checkbox.
-func isBox(text string) bool {
-	return len(text) > 2 && text[0] == '[' && strings.IndexByte(" xX~/!>?-", text[1]) >= 0 && text[2] == ']' &&
-		(len(text) == 3 || text[3] == ' ' || text[3] == '\t')
-}
-
-// boxIn returns the offset of the box behind the marks of lists in a line, -1 if there is
-// none. Not each is an item: one may be in code, or in a comment.
-func boxIn(line string) int {
-	text := strings.TrimLeft(line, " \t>-+*0123456789.)")
-	if !isBox(text) {
-		return -1
-	}
-	return len(line) - len(text)
+	p.leftOut.add(r.line, why, text)
 }
 
 // section begins what is below a heading.
@@ -112,27 +162,68 @@ func (r *markdownReader) section(title string) {
 	if r.notWork == 0 || r.Level <= r.notWork {
 		r.notWork = 0
 		if isSkipHeading(title, r.skip) {
-			r.notWork = r.Level
+			r.notWork, r.notWorkTitle = r.Level, plain.Line(title, 40)
 		}
 	}
 }
 
-// addCheckbox adds the item whose text begins with a box. Begin and markAt are the offsets
-// of its line and its mark.
-func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) {
-	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", r.Depth()
-	mark := text[1]
+// addCheckbox adds the item whose text begins with a box. Begin and boxAt are the offsets of its line and its box.
+func (p *parser) addCheckbox(r *markdownReader, b box, text string, begin, boxAt int) {
+	shown, title := text[:b.length], text[b.length:]
+	if b.optional {
+		title = title[1:]
+	}
+	r.title, r.details, r.depth = strings.TrimSpace(title), "", r.Depth()
+	if b.optional && r.optional == 0 {
+		r.optional = r.depth
+	}
 	item := Item{
 		ID: slug(r.title), Derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
-		mark: checkbox, markAt: markAt, markLen: 1, Passes: mark == 'x' || mark == 'X',
-		dropped: r.notWork > 0,
+		mark: checkbox, markAt: boxAt, markLen: b.length, Passes: b.done, dropped: r.notWork+r.optional > 0,
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(item.number)
 	}
+	switch {
+	case r.optional > 0:
+		p.leftOut.add(r.line, "optional", r.title)
+	case r.notWork > 0:
+		p.leftOut.add(r.line, fmt.Sprintf("below %q", r.notWorkTitle), r.title)
+	case b.joined || !slices.Contains([]string{"[ ]", "[x]", "[X]"}, shown):
+		read := " read as open"
+		if b.done {
+			read = " read as done"
+		}
+		if b.joined {
+			read = " without a space" + read
+		}
+		clean := strings.Map(func(r rune) rune { // plain.Line would make one space of several
+			switch {
+			case unicode.IsSpace(r):
+				return ' '
+			case !unicode.IsGraphic(r):
+				return -1
+			}
+			return r
+		}, shown)
+		p.slips.add(r.line, clean+read, r.title)
+	}
 	r.legend = false
 	p.all = append(p.all, item)
 	r.item = &p.all[len(p.all)-1]
+}
+
+// LineNotes says something about lines of a list, each time with the line's number and text.
+type LineNotes struct {
+	First []string // MaxProblems of them
+	All   int
+}
+
+func (n *LineNotes) add(line int, what, text string) {
+	n.All++
+	if len(n.First) < MaxProblems {
+		n.First = append(n.First, fmt.Sprintf("line %d, %s: %s", line, what, plain.Line(strings.TrimSpace(text), 60)))
+	}
 }
 
 // describe takes a line of text as a part of the item's description, if it is in the item,
@@ -162,88 +253,21 @@ func (r *markdownReader) finish() {
 	r.item, r.depth = nil, 0
 }
 
-// boxMarks are what the marks in boxes mean, apart from " ", "x" and "X". A mark that is not
-// here is open.
-type boxMarks map[byte]state
-
 var legends = table.Set("legends")
 
 // isLegend tells whether a heading, or a line of text, announces what the marks mean.
 func isLegend(text string) bool { return legends()[strings.Join(headingWords(text), "_")] }
 
-// readEntry reads a list item below a legend's heading. It returns false if the item does
-// not say what its mark means.
-func (m boxMarks) readEntry(text string) bool {
-	s, known := beginningState(text[3:])
-	if known {
-		m[text[1]] = s
-	}
-	return known
-}
-
-// beginningState returns the state whose word a text begins with.
-func beginningState(text string) (s state, known bool) {
+// beginsWithState tells whether a text begins with a status word, as the explanation of a mark does.
+func beginsWithState(text string) bool {
 	words := headingWords(text)
-	for n := min(2, len(words)); n > 0 && !known; n-- {
-		s, known = stateOf(strings.Join(words[:n], "_"))
-	}
-	return s, known
-}
-
-// read reads a line of text that may say what marks mean: "[~] deferred, `[!]` = blocked".
-func (m boxMarks) read(text string) {
-	for {
-		at := strings.IndexByte(text, '[')
-		if at < 0 {
-			return
-		}
-		text = text[at:]
-		if len(text) < 4 || text[2] != ']' || strings.IndexByte("~/!>?-", text[1]) < 0 {
-			text = text[1:]
-			continue
-		}
-		mark := text[1]
-		text = text[3:]
-		meaning, _, _ := strings.Cut(text, "[")
-		if end := strings.IndexAny(meaning, ",;|"); end >= 0 {
-			meaning = meaning[:end]
-		}
-		if s, known := beginningState(meaning); known {
-			m[mark] = s
+	for n := min(2, len(words)); n > 0; n-- {
+		_, known := stateOf(strings.Join(words[:n], "_"))
+		if known {
+			return true
 		}
 	}
-}
-
-// applyMarks sets the states of the items by their marks. One with a ~ whose title is
-// struck through is no work.
-func (p *parser) applyMarks(marks boxMarks) {
-	count, first := map[byte]int{}, map[byte]int{}
-	for n := range p.all {
-		item := &p.all[n]
-		mark := p.Text[item.markAt]
-		if mark == ' ' || mark == 'x' || mark == 'X' {
-			continue
-		}
-		s := marks[mark]
-		title := item.Title()
-		if mark == '~' && len(title) > 4 && strings.HasPrefix(title, "~~") && strings.HasSuffix(title, "~~") {
-			s = dropped
-		}
-		item.Passes = s == done
-		item.Blocked = s == blocked
-		item.dropped = item.dropped || s == dropped
-		if s <= begun && !item.dropped {
-			count[mark]++
-			if count[mark] == 1 {
-				first[mark] = item.at
-			}
-		}
-	}
-	for _, mark := range []byte("~/!>?-") {
-		if n := count[mark]; n > 0 {
-			p.remark(first[mark], "[%c] is taken for work that is not done; items with it: %d", mark, n)
-		}
-	}
+	return false
 }
 
 // SkipHeadings are the headings of Markdown below which nothing is work, if nobody names

@@ -41,8 +41,8 @@ func (r Reading) Parse(data []byte) (List, error) {
 	return list, nil
 }
 
-// maxProblems bounds how many problems are reported of one list.
-const maxProblems = 50
+// MaxProblems bounds how many problems, and how many notes of each kind, are reported of one list.
+const MaxProblems = 50
 
 // maxLevel bounds how deep subtasks are nested. The text of subtasks is read once for
 // each level above it.
@@ -62,18 +62,20 @@ type parser struct {
 	unknown  bool     // a status word is not known
 	problems []error
 	remarks  []error
+	leftOut  LineNotes
+	slips    LineNotes
 }
 
 // fail records a problem at an offset of the text.
 func (p *parser) fail(at int, format string, args ...any) {
-	if len(p.problems) < maxProblems {
+	if len(p.problems) < MaxProblems {
 		p.problems = append(p.problems, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
 	}
 }
 
 // remark records what is odd at an offset of the text, and no problem.
 func (p *parser) remark(at int, format string, args ...any) {
-	if len(p.remarks) < maxProblems {
+	if len(p.remarks) < MaxProblems {
 		p.remarks = append(p.remarks, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
 	}
 }
@@ -101,7 +103,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == checkboxes {
-		list.text = p.Text
+		list.text, list.LeftOut, list.Slips = p.Text, p.leftOut, p.slips
 	}
 	list.assignIDs(p)
 	list.findWaiting()

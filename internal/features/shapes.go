@@ -35,7 +35,7 @@ var tasks = shape{"tasks", "pending", "done"} // ralphy, Task Master
 var (
 	array      = shape{"[]", "pending", "done"}
 	lines      = shape{"{}", "open", "closed"} // one JSON object a line: beads
-	checkboxes = shape{"- [ ]", " ", "x"}
+	checkboxes = shape{"- [ ]", "[ ]", "[x]"}
 )
 
 //go:embed words.txt

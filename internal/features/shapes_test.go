@@ -216,8 +216,8 @@ var samples = []struct {
 + [ ] Log out
 + [-] Kerberos
 `,
-		items:   "xlog-in-with-a-password and-with-a-passkey log-out #6",
-		dropped: "dark-mode light-mode kerberos", order: "and-with-a-passkey log-out #6",
+		items:   "xlog-in-with-a-password and-with-a-passkey log-out #6 kerberos",
+		dropped: "dark-mode light-mode", order: "and-with-a-passkey log-out #6 kerberos",
 		claim: " [x]", reopened: "log-in-with-a-password",
 	},
 }

@@ -148,7 +148,7 @@ func (l *List) words() words {
 	return w
 }
 
-// value returns what to write, as JSON or as the character of a checkbox, so that an
+// value returns what to write, as JSON or as a checkbox, so that an
 // item passes or does not; old is what is there now.
 func (w words) value(m mark, passes bool, old string) string {
 	switch m {
@@ -198,7 +198,7 @@ func (l List) Claim(item Item, pass bool) (key, value string) {
 	}
 	value = l.words().value(m, pass, "")
 	if m == checkbox {
-		return "", "[" + value + "]"
+		return "", value
 	}
 	return markKeys[m], value
 }

@@ -55,8 +55,8 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 		what = fmt.Sprintf("%s, %d of them open", plain.Count(all, "feature"), all-m.found.Passed())
 	}
 	fmt.Fprintf(m.Out, "loop %q: %s; at most %s\n", m.Name, what, plain.Count(m.Limits.MaxIterations, "iteration"))
-	if dropped := say.Dropped(m.found.List); dropped != "" {
-		fmt.Fprintf(m.Out, "  %s\n", dropped)
+	for _, note := range say.ListNotes(m.found.List, say.ShownNotes) {
+		fmt.Fprintf(m.Out, "  %s\n", note)
 	}
 	if file, tag := features.Named(m.List); tag == "" && len(m.found.Tags) > 1 {
 		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",

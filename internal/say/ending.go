@@ -14,33 +14,43 @@ import (
 // ending says in one line how a loop ended and how a person continues it.
 func ending(p *loop.Picture, s decide.State) string {
 	text := fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s))
-	if dropped := Dropped(p.Snapshot.List.List); dropped != "" {
-		text += " " + dropped + "."
+	for _, note := range ListNotes(p.Snapshot.List.List, ShownNotes) {
+		text += " " + strings.ToUpper(note[:1]) + note[1:] + "."
 	}
 	return text
 }
 
-// shownDropped is how many items Dropped names.
-const shownDropped = 5
+// ShownNotes is how many notes of a kind ListNotes is asked for where there is little space.
+const ShownNotes = 3
 
-// Dropped says which items of a list are no work, or nothing if there is none.
-func Dropped(list features.List) string {
-	names := make([]string, len(list.Dropped)) // First shows the first ones, and counts the others
-	for i, item := range list.Dropped[:min(shownDropped, len(names))] {
-		name := item.Title()
-		if !item.Derived || name == "" {
-			name = strings.TrimSpace(item.ID + " " + name)
+// ListNotes says which items of a list are no work, and which checkboxes are not written as usual. Of each kind it
+// shows at most so many.
+func ListNotes(list features.List, most int) []string {
+	leftOut := list.LeftOut
+	if leftOut.All == 0 {
+		leftOut.All = len(list.Dropped)
+		for _, item := range list.Dropped[:min(most, leftOut.All)] {
+			name := item.Title()
+			if !item.Derived || name == "" {
+				name = strings.TrimSpace(item.ID + " " + name)
+			}
+			leftOut.First = append(leftOut.First, plain.Line(name, 60))
 		}
-		names[i] = plain.Line(name, 60)
 	}
-	switch text := plain.First(names, shownDropped, 400); len(names) {
-	case 0:
-		return ""
-	case 1:
-		return "1 item is left out, as it is not work: " + text
-	default:
-		return fmt.Sprintf("%d items are left out, as they are not work: %s", len(names), text)
+	return append(lineNotes("left out: ", leftOut, most), lineNotes("unusual boxes: ", list.Slips, most)...)
+}
+
+// lineNotes returns at most one text.
+func lineNotes(what string, notes features.LineNotes, most int) []string {
+	if notes.All == 0 {
+		return nil
 	}
+	most = min(most, len(notes.First))
+	text := what + strings.Join(notes.First[:most], "; ")
+	if more := notes.All - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{text}
 }
 
 // why says how the features stand, and what a person does next.

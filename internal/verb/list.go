@@ -38,6 +38,9 @@ func (v Verbs) list() *cli.Command {
 			return nil
 		}
 		showItems(w, items)
+		if list := p.Snapshot.List.List; list.LeftOut.All+list.Slips.All > 0 { // of Markdown
+			showNotes(w, list, say.ShownNotes)
+		}
 		return nil
 	})
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
@@ -57,6 +60,12 @@ func showItems(w io.Writer, items []Item) {
 		rows = append(rows, []string{item.State, order, item.ID, title})
 	}
 	cli.Table(w, rows)
+}
+
+func showNotes(w io.Writer, list features.List, most int) {
+	for _, note := range say.ListNotes(list, most) {
+		fmt.Fprintln(w, note)
+	}
 }
 
 func listCheck() *cli.Command {
@@ -79,9 +88,7 @@ func listCheck() *cli.Command {
 			}
 			fmt.Fprintf(w, "%s, %d passing; no problems found\n", plain.Count(len(list.Items), "feature"),
 				list.Passed())
-			if dropped := say.Dropped(list); dropped != "" {
-				fmt.Fprintf(w, "%s\n", dropped)
-			}
+			showNotes(w, list, features.MaxProblems)
 			return nil
 		},
 	}

@@ -305,9 +305,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if len(s.Lost) > 0 && v.Doom == "" {
 		add("%s", say.Gone(p))
 	}
-	if dropped := say.Dropped(s.List.List); dropped != "" {
-		add("%s", dropped)
-	}
+	notes = append(notes, say.ListNotes(s.List.List, say.ShownNotes)...)
 	if !v.Protected {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
