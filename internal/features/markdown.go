@@ -52,6 +52,12 @@ func (p *parser) readMarkdown() bool {
 		if r.Kept < r.optional {
 			r.optional = 0
 		}
+		if r.Kind != markdown.Fenced && isConflictMarker(line) {
+			p.fail(begin, "an unresolved merge conflict: %s (keep the lines that are right, and delete the markers)",
+				plain.Line(line, 80))
+			p.all = nil
+			return true
+		}
 		text := line[r.Text:]
 		box, isBox := readBox(text)
 		switch {
@@ -78,6 +84,17 @@ func (p *parser) readMarkdown() bool {
 	r.finish()
 	p.shape = checkboxes
 	return len(p.all)+len(p.problems) > 0
+}
+
+// isConflictMarker tells whether git has written a line around the two sides of a conflict. Seven bars alone may be a
+// row of a table.
+func isConflictMarker(line string) bool {
+	for _, mark := range []string{"<<<<<<<", ">>>>>>>", "|||||||"} {
+		if rest, is := strings.CutPrefix(line, mark); is {
+			return strings.HasPrefix(rest, " ") || rest == "" && mark[0] != '|'
+		}
+	}
+	return false
 }
 
 // box is a checkbox, with the bracket at each end.

@@ -92,3 +92,27 @@ func TestMarkBoxes(t *testing.T) {
 		t.Error(lost)
 	}
 }
+
+// TestConflict refuses a list that has the markers of a merge conflict.
+func TestConflict(t *testing.T) {
+	const conflict = "an unresolved merge conflict: "
+	for text, want := range map[string]string{
+		"- [x] a\n<<<<<<< HEAD\n- [x] b\n=======\n>>>>>>> c\n": "line 2, column 1: " + conflict + "<<<<<<< HEAD",
+		"<<<<<<<\r\n[]\r\n=======\r\n>>>>>>>\r\n":              "line 1, column 1: " + conflict + "<<<<<<< ",
+		"- [x] a\n  - b\n||||||| base\n":                       "line 3, column 1: " + conflict + "||||||| base",
+		"- [x] a\n>>>>>>> d\n":                                 "line 2, column 1: " + conflict + ">>>>>>> d",
+		"<!--\n<<<<<<< HEAD\n-->\n- [x] a\n":                   "line 2, column 1",
+		"A\n=======\n\n- [x] a\n|||||||\n":                     "",
+		"- [x] a\n  <<<<<<< HEAD\n<<<<<<<<\n<<<<<<<a\n":        "",
+		"~~~\n<<<<<<< HEAD\n~~~\n- [x] a\n":                    "",
+	} {
+		_, err := Parse([]byte(text))
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
