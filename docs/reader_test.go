@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
@@ -47,7 +48,10 @@ func newReader(t *testing.T, name, program string) *reader {
 		"HOME": temp, "TMPDIR": os.TempDir(),
 		"PATH":           strings.Join([]string{bin, program, os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"XDG_STATE_HOME": filepath.Join(temp, ".local", "state"), "XDG_CONFIG_HOME": filepath.Join(temp, ".config"),
-		"GIT_CONFIG_GLOBAL": os.DevNull, "REPOSITORY": root,
+		"REPOSITORY": root,
+	}
+	for _, kv := range gittest.Vars {
+		vars[kv[0]] = kv[1]
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		vars["GIT_"+who+"_NAME"], vars["GIT_"+who+"_EMAIL"] = "t", "t@example.com"

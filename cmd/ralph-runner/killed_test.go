@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run/runtest"
 )
 
@@ -102,8 +103,8 @@ func (w *trial) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	home := filepath.Join(w.dir, "home")
 	cmd.Dir = w.project
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME=",
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "CLAUDECODE=", "TEST_ONE_THREAD=1")
+	cmd.Env = append(gittest.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME=",
+		"CLAUDECODE=", "TEST_ONE_THREAD=1")
 	return cmd
 }
 

@@ -56,6 +56,7 @@ func (c *mcpClientOf) start() {
 	for _, name := range []string{
 		"PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_STATE_HOME", "TMPDIR", "SYSTEMROOT", "CLAUDECODE",
 		"CLAUDE_CODE_SESSION_ID", "RALPH_LOOP_DIR", "ANTHROPIC_API_KEY", "GIT_CONFIG_GLOBAL",
+		"GIT_CONFIG_NOSYSTEM",
 	} {
 		if value := c.ts.Getenv(name); value != "" {
 			c.cmd.Env = append(c.cmd.Env, name+"="+value)

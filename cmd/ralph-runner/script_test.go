@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -43,13 +44,12 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
-			for _, kv := range [][2]string{
+			for _, kv := range append([][2]string{
 				{"HOME", home}, {"USERPROFILE", home}, {"APPDATA", filepath.Join(home, ".config")},
 				{"LOCALAPPDATA", filepath.Join(home, "state")}, {"XDG_STATE_HOME", filepath.Join(home, "state")},
 				{"LOOPS", filepath.Join(".claude", "data", "ralph-loops")},
-				{"GIT_CONFIG_GLOBAL", os.DevNull},
 				{"PATH", filepath.Dir(hook) + string(os.PathListSeparator) + env.Getenv("PATH")},
-			} {
+			}, gittest.Vars...) {
 				env.Setenv(kv[0], kv[1])
 			}
 			return errors.Join(os.MkdirAll(home, 0o755), place(home))

@@ -38,7 +38,7 @@ var floors = []map[string][]string{
 	{"watch": nil},
 	{"report": nil},
 	{"page": nil, "screen": nil},
-	{"hostile": nil, "seeds": nil, "run/runtest": nil, "watch/watchtest": nil}, // for tests alone
+	{"gittest": nil, "hostile": nil, "seeds": nil, "run/runtest": nil, "watch/watchtest": nil}, // for tests alone
 }
 
 // never lists imports that the floors would allow, but that must not be: the spine knows

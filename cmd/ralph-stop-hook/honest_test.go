@@ -130,7 +130,7 @@ func TestHonest(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/room=%v,runner=%v", row.title, room, runner), func(t *testing.T) {
 				t.Parallel()
 				for _, tool := range strings.Fields(row.keys["needs"]) {
-					if _, err := exec.LookPath(tool); err != nil {
+					if !works(tool, env) {
 						t.Skip("needs " + tool)
 					}
 				}
@@ -188,6 +188,7 @@ func honestEnv(t *testing.T) []string {
 		"RUSTUP_HOME=" + cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")),
 		"CARGO_HOME=" + cmp.Or(os.Getenv("CARGO_HOME"), filepath.Join(home, ".cargo")),
 		"npm_config_offline=true", "npm_config_update_notifier=false", "GIT_TEMPLATE_DIR=", "CLAUDECODE=",
+		"XDG_CONFIG_HOME=",
 	}
 	if out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output(); err == nil {
 		folders := strings.Fields(string(out))
@@ -199,6 +200,13 @@ func honestEnv(t *testing.T) []string {
 		path = filepath.Dir(strings.TrimSpace(string(out))) + string(os.PathListSeparator) + path
 	}
 	return append(env, "PATH="+path)
+}
+
+// works reports whether a tool runs. That of a toolchain which nobody has installed only says so.
+func works(tool string, env []string) bool {
+	cmd := exec.Command("sh", "-c", `"$0" --version || "$0" version`, tool)
+	cmd.Env = append(os.Environ(), env...)
+	return cmd.Run() == nil
 }
 
 // honestPlay is one play of a row.

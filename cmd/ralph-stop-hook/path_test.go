@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 )
 
 // longest is how much of this module one stop may run at most. A stop that continues a loop is what people meet: the
@@ -52,7 +54,7 @@ func covered(t *testing.T, binary string, repository bool) stopPath {
 		t.Helper()
 		cmd := exec.Command(binary, args...)
 		cmd.Dir = project
-		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "CLAUDECODE=", "GOCOVERDIR="+counts)
+		cmd.Env = append(gittest.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "CLAUDECODE=", "GOCOVERDIR="+counts)
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.Output()
 		if err != nil {
@@ -74,7 +76,9 @@ func covered(t *testing.T, binary string, repository bool) stopPath {
 		t.Fatal(err)
 	}
 	if repository {
-		if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
+		git := exec.Command("git", "init", "-q", project)
+		git.Env = gittest.Environ()
+		if out, err := git.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 )
 
 // roomWorld is a project whose check passes once src/done says so. Only src/** is the agent's work.
@@ -163,11 +165,12 @@ func newAttackedRoom(t *testing.T, a roomAttack, room bool) *attackedRoom {
 		r.write(f.Name, string(f.Data))
 	}
 	home := filepath.Join(dir, "home")
-	r.env = append(os.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"),
+	r.env = append(gittest.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"XDG_CACHE_HOME=", "PAYLOADS="+payloads, "TEST_ENTRY=assumed", "CLAUDE_SAYS=2.1.329 (Claude Code)",
 		"TEST_MANAGED="+filepath.Join(dir, "managed"), "OUT="+filepath.Join(dir, "outside"), "PWNED="+r.pwned(),
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t",
-		"GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_NOSYSTEM=1", "GOPROXY=off", "GOTOOLCHAIN=local")
+		"GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig"), "XDG_CONFIG_HOME=",
+		"GOPROXY=off", "GOTOOLCHAIN=local")
 	if a.needs == "go" { // without what it has built already, Go takes a minute
 		cache, err := exec.Command("go", "env", "GOCACHE").Output()
 		if err != nil {

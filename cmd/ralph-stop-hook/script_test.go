@@ -24,6 +24,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -129,7 +130,9 @@ func params(folder string) testscript.Params {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "home", "state"))
 			env.Setenv("STATE", filepath.Join(env.WorkDir, "home", "state", "ralph-stop-hook"))
 			env.Setenv("LOOP", filepath.Join(".claude", "data", "ralph-loops", "checkout"))
-			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			for _, kv := range gittest.Vars {
+				env.Setenv(kv[0], kv[1])
+			}
 			for _, who := range []string{"AUTHOR", "COMMITTER"} {
 				env.Setenv("GIT_"+who+"_NAME", "t")
 				env.Setenv("GIT_"+who+"_EMAIL", "t@example.com")

@@ -20,10 +20,13 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
+
+func init() { gittest.Apart() }
 
 const (
 	listFile = "feature_list.json"
@@ -88,7 +91,7 @@ func (w *world) ok(err error) {
 func (w *world) git(dir string, args ...string) string {
 	w.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.Fatalf("git %q: %v\n%s", args, err, out)

@@ -13,16 +13,18 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
+
+func init() { gittest.Apart() }
 
 // git runs git in a folder.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
 	}

@@ -14,10 +14,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
+
+func init() { gittest.Apart() }
 
 // TestMain lets this test be the guard of the checks that it runs.
 func TestMain(m *testing.M) {

@@ -15,9 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
+
+func init() { gittest.Apart() }
 
 // world is a project with a room in a test.
 type world struct {

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 )
+
+func init() { gittest.Apart() }
 
 // project is a project in a test, in a repository or without one.
 type project struct {

@@ -94,7 +94,7 @@ func TestReady(t *testing.T) {
 		}, `a.txt goes through the filter "a.b*"`},
 		"a filter that nobody has set up": {func(w *world) {
 			w.git(w.top, "config", "filter.other.clean", "cat")
-			w.write(w.top, ".gitattributes", "*.txt filter=lfs\n")
+			w.write(w.top, ".gitattributes", "*.txt filter=nobodys\n")
 			w.git(w.top, "add", "-A")
 			w.git(w.top, "commit", "-qm", "A filter")
 		}, ""},

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 )
 
 // loops is the folder that is never merged.
@@ -23,6 +25,7 @@ type world struct {
 
 // TestMain removes what tests leave that kill a process, or do not close a Repo.
 func TestMain(m *testing.M) {
+	gittest.Apart()
 	dir, err := os.MkdirTemp("", "worktree-")
 	if err == nil {
 		err = os.Setenv("TMPDIR", dir)
@@ -78,9 +81,10 @@ func (w *world) open() *Repo {
 	return r
 }
 
-// env is an environment without a configuration of the machine.
+// env is an environment without a configuration of the machine, and with that of a user of its own.
 func (w *world) env() []string {
-	return append(os.Environ(), "HOME="+w.home, "XDG_CONFIG_HOME="+filepath.Join(w.home, ".config"), "USERPROFILE="+w.home)
+	return append(os.Environ(), "HOME="+w.home, "XDG_CONFIG_HOME="+filepath.Join(w.home, ".config"), "USERPROFILE="+w.home,
+		"GIT_CONFIG_GLOBAL="+filepath.Join(w.home, ".gitconfig"))
 }
 
 // git runs git as a person or an agent does, and returns what it prints.
@@ -96,7 +100,7 @@ func (w *world) git(dir string, args ...string) string {
 func (w *world) try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(w.env(), "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true")
+	cmd.Env = append(w.env(), "GIT_EDITOR=true")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
