@@ -302,7 +302,7 @@ func (d *detail) Charts() (titles []string) {
 // told is what the page of a session shows.
 type told struct {
 	*detail
-	watch.Log
+	Told   watch.Log
 	Number int
 	Query  string
 	Live   bool
@@ -321,7 +321,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	}
 	page := told{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
 	page.Live = d.Works() && page.Query == "" // a search reads the whole log
-	page.Log, err = watch.Told(s.Env, d.Loop.Loop, n, page.Query)
+	page.Told, err = watch.Told(s.Env, d.Loop.Loop, n, page.Query)
 	if err != nil {
 		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
 		return

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
 
@@ -22,16 +21,8 @@ func text(page string) string {
 func TestSituations(t *testing.T) {
 	w := watchtest.New(t)
 	all := w.Situations()
-	watcher, err := watch.New(w.Env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{Env: w.Env, Watcher: watcher, Token: "the-token", Control: true}
-	h, err := s.Handler(8080)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := site{t, s, h, "", "127.0.0.1:8080"}
+	of := siteOf(w)
+	watcher := of.Watcher
 	list := of.get("/").Body.String()
 	for _, one := range all {
 		l := watcher.Picture().Find(one.Name)
