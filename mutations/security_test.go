@@ -249,13 +249,6 @@ var security = []row{
 		"",
 	},
 	{
-		"Changed git hooks, with `\"commit\"` | runs copies from `trust`, or commits nothing",
-		hook("commit-hooks"),
-		"internal/loop/githooks.go",
-		"p.Config.GitHooks == config.HooksRun && h.Sum != p.Config.GitHooksSum {",
-		`p.Config.GitHooks == config.HooksRun && h.Sum == "" {`,
-	},
-	{
 		"A git folder that leads elsewhere, or a link in it | commits nothing, and makes no lanes",
 		hook("commit-elsewhere"),
 		"internal/worktree/repo.go",
@@ -547,13 +540,6 @@ var security = []row{
 		"internal/worktree/git.go",
 		`"-c", "core.hooksPath=" + os.DevNull, `,
 		"",
-	},
-	{
-		"Changed hooks for commits | runs copies from `trust`, or commits nothing",
-		runner("lanes-git-hooks"),
-		"internal/loop/githooks.go",
-		"	case len(h.Names) > 0:",
-		"	case len(h.Names) > 100:",
 	},
 	{
 		"A full store of the engine | keeps what it has",

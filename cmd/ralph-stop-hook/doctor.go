@@ -123,7 +123,7 @@ var assumeEntry = false
 var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"git_hooks", lookGitHooks}, {"confine", lookConfine},
+		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"confine", lookConfine},
 		{"time", lookTime}, {"session", lookSession}, {"prompt", lookPrompt}, {"notices", lookNotices},
 		{"commit", lookCommit}, {"leftovers", lookLeftovers},
 	}

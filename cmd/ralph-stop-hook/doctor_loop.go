@@ -107,20 +107,6 @@ func lookRoom(in *inspection) {
 	in.fine("checks run in %s", plain.Line(p.Room().Dir, 300))
 }
 
-// lookGitHooks checks whether the repository's hooks keep the loop's work from being committed.
-func lookGitHooks(in *inspection) {
-	p := in.picture
-	if !p.Config.Commit && p.Config.Workers == 0 {
-		return
-	}
-	hooks, err := p.Hooks(context.Background())
-	if err != nil {
-		in.failure("", "%v", err)
-	} else if hooks != nil {
-		in.good("commits run %s in %s", strings.Join(hooks.Names, ", "), plain.Path(in.project, hooks.Dir))
-	}
-}
-
 // lookLoop opens and loads the loop. If that fails, nothing else of the loop is checked.
 func lookLoop(in *inspection) {
 	l, err := loop.Open(in.v.Env, in.loop)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,11 +109,6 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 			cmp.Or(status.Doom, string(status.Status)), status.Then)
 	case why != "":
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
-	}
-	if p.Snapshot.Commit {
-		if _, err := p.Hooks(context.Background()); err != nil {
-			return nil, err
-		}
 	}
 	for _, warning := range say.Warnings(p) {
 		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)

@@ -53,7 +53,6 @@ type Config struct {
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
 	Commit       bool             // what a stop has proven is committed
-	GitHooks     string           // HooksRun or HooksSkip; empty: nobody has decided
 	Report       bool             // a run writes a report at its end
 
 	Chains   map[string]chain.Chain // by name
@@ -105,12 +104,6 @@ func (c Command) String() string {
 	}
 	return plain.Typed(c.Argv)
 }
-
-// The values of "git_hooks": what becomes of the repository's hooks at commits of a loop's work.
-const (
-	HooksRun  = "run"  // they run, as they were at trust
-	HooksSkip = "skip" // they do not run
-)
 
 // Default returns the configuration of a loop without ralph.json.
 func Default() Config {

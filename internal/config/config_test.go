@@ -137,7 +137,7 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
-			"commit, confine, continue_with, env, escalate, evaluate, fallback, git_hooks, guards, " +
+			"commit, confine, continue_with, env, escalate, evaluate, fallback, guards, " +
 			"limits, list, max_cost_usd, max_tokens, " +
 			"no_merge, not_held, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pr, pre_iteration, prepare, promises, " +

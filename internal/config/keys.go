@@ -179,12 +179,6 @@ var keys = []key[Config]{
 		about: "Commit when a stop has proven features, or the loop is complete and its checks hold. A run " +
 			"with workers always commits. See docs/configuration.md#commits.",
 	}, {
-		name: "git_hooks", example: `"run"`,
-		field: func(c *Config) any { return &c.GitHooks }, words: []string{HooksRun, HooksSkip},
-		about: "Whether the repository's pre-commit, prepare-commit-msg and commit-msg run at the loop's " +
-			"commits, as they were at 'trust'. If it has any, no commit is made without this key. See " +
-			"docs/configuration.md#hooks-of-the-repository.",
-	}, {
 		name: "not_held", example: `["src/**"]`,
 		field: func(c *Config) any { return &c.NotHeld },
 		about: "Patterns of files that the agent may edit although a command names them. 'trust' shows " +

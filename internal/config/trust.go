@@ -57,8 +57,6 @@ type Trust struct {
 	Files map[string]string `json:"files,omitzero"`
 	// likewise of the programs and scripts of notifiers, which change no verdict
 	Scripts map[string]string `json:"scripts,omitzero"`
-	// with "git_hooks": "run", a hash of the repository's hooks for commits; "": there were none
-	GitHooksSum string `json:"gitHooks,omitzero"`
 }
 
 // trustSchema is the version of the record. It is raised when more is held, or something
@@ -128,7 +126,6 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 		return in, err
 	}
 
-	in.GitHooks = "" // an agent could have decided
 	// These start agents.
 	in.Chains = nil
 	in.Fallback = nil

@@ -65,8 +65,6 @@ func (p *Picture) runsCommands(need decide.Need) bool {
 	switch need.Kind {
 	case decide.NeedList, decide.NeedReopen, decide.NeedAnswer:
 		return true
-	case decide.NeedCommit:
-		return p.Config.GitHooksSum != ""
 	}
 	if p.Config.RoomTree != "" && len(need.Runs) > 0 {
 		return true // a condition on a file needs the room, too

@@ -274,13 +274,6 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		t.NotCommands = manual
 		t.ListChecks = len(checks) > 0
 	}
-	if c.Commit || c.Workers > 0 || c.GitHooks != "" {
-		hooks, err := l.FindHooks(context.Background(), c)
-		if err != nil {
-			return t, err
-		}
-		t.GitHooksSum = hooks.Sum
-	}
 	t.Rules = l.ignoreRules(c)
 	if c.Room {
 		if err := l.trustRoom(c, &t); err != nil {

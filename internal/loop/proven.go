@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
@@ -45,7 +44,6 @@ func (p *Picture) openRepo(ctx context.Context, own string, without ...string) (
 		Tracked: settings,
 		Project: p.Loop.At.Project, Env: env, Except: append(p.NotCommitted(), without...), Own: own,
 		For: `loops with "commit"`, Without: `take "commit" out of ralph.json`,
-		SkipsHooks: p.Config.GitHooks == config.HooksSkip,
 	})
 }
 
@@ -105,12 +103,8 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	if err == nil && len(unproven) > maxUnproven {
 		err = fmt.Errorf("the checks do not use more than %d files as they are here", maxUnproven)
 	}
-	work := p.provenWork(ids)
 	if err == nil {
-		work.Hooks, err = p.Hooks(ctx)
-	}
-	if err == nil {
-		commit, left, err = repo.CommitHere(ctx, work)
+		commit, left, err = repo.CommitHere(ctx, p.provenWork(ids))
 	}
 	var ignored []string
 	if err == nil {

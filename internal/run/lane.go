@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -42,8 +41,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
 	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(),
-		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into,
-		SkipsHooks: p.Config.GitHooks == config.HooksSkip})
+		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into})
 	if err != nil {
 		return nil, err
 	}

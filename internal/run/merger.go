@@ -40,7 +40,7 @@ type batch struct {
 type refusal struct {
 	why       string
 	conflicts []worktree.Conflict
-	waits     bool // for a person: the repository's hooks refuse it, or nobody has trusted its check
+	waits     bool // for a person: nobody has trusted its check
 }
 
 // outcome is what became of a session's work.
@@ -190,20 +190,9 @@ func (l *lanes) test(ctx context.Context) error {
 // merge merges the work of a batch, and proves it. Only the goroutine of the batch calls it.
 func (l *lanes) merge(ctx context.Context, b *batch) {
 	b.tip = b.below
-	hooks, done, unfit := l.gitHooks(ctx)
-	defer done()
-	if unfit != nil && !errors.Is(unfit, worktree.ErrHook) {
-		b.err = unfit
-		return
-	}
 	var ids []string
 	for _, one := range b.lanes {
-		one.work.Hooks = hooks
-		var m worktree.Merged
-		err := unfit
-		if err == nil {
-			m, err = l.repo.Merge(ctx, b.tip, one.work)
-		}
+		m, err := l.repo.Merge(ctx, b.tip, one.work)
 		switch {
 		case ctx.Err() != nil:
 			b.err = ctx.Err()
@@ -211,7 +200,7 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 		case errors.Is(err, worktree.ErrHistory):
 			b.refused[one] = refusal{why: lostBase}
 		case err != nil:
-			b.refused[one] = refusal{why: err.Error(), waits: errors.Is(err, worktree.ErrHook)}
+			b.refused[one] = refusal{why: err.Error()}
 		case len(m.Conflicts) > 0 && b.tip != b.below: // the next batch shows whether it fits to what is merged then
 		case len(m.Conflicts) > 0:
 			b.refused[one] = refusal{conflicts: m.Conflicts}
@@ -224,30 +213,6 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 	if len(ids) > 0 {
 		b.results, b.unfit, b.err = l.prove(ctx, b.tip, ids)
 	}
-}
-
-// gitHooks returns how merges run the repository's hooks, in the merger's worktree. done ends that.
-func (l *lanes) gitHooks(ctx context.Context) (h *worktree.Hooks, done func(), err error) {
-	p, done, err := l.look()
-	if err != nil {
-		return nil, func() {}, err
-	}
-	p, err = p.Beside(l.merger.Dir())
-	if err == nil {
-		h, err = p.Hooks(ctx)
-	}
-	if h == nil {
-		return nil, done, err
-	}
-	run := h.Run
-	h.Tree = l.merger
-	h.Run = func(ctx context.Context, dir, own string, env []string, args ...string) error {
-		if err := l.prepareTree(ctx, l.merger); err != nil {
-			return err
-		}
-		return run(ctx, dir, own, env, args...)
-	}
-	return h, done, nil
 }
 
 // prove runs the checks of merged features, and says why they do not hold. The loop is looked at anew each time: a

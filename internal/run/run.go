@@ -134,8 +134,8 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	return step, err
 }
 
-// mayBegin refuses a run that would not get its loop, and one whose commits would wait for a person because of the
-// repository's hooks. Then it brings the project onto the run's branch. Until then nothing is changed.
+// mayBegin refuses a run that would not get its loop. Then it brings the project onto the run's branch. Until then
+// nothing is changed.
 func (r *Run) mayBegin(ctx context.Context) error {
 	l, err := loop.Find(r.env(), r.taking())
 	if err == nil && l == nil {
@@ -148,11 +148,6 @@ func (r *Run) mayBegin(ctx context.Context) error {
 	p, err := l.Read(r.taking())
 	if err != nil {
 		return err
-	}
-	if r.Record.Options.Workers > 0 || p.Snapshot.Commit {
-		if _, err := p.Hooks(ctx); err != nil {
-			return err
-		}
 	}
 	switch state := p.Snapshot.State; {
 	case r.revives(state):

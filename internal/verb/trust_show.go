@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -77,27 +76,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		t.showf(`"protect" passes over %s; a pattern that spells such a folder locks what is in it`,
 			strings.Join(passed, ", "))
 	}
-	t.showHooks(record, before)
 	t.warn(record, c, f)
-}
-
-// showHooks shows the repository's hooks that commits run.
-func (t *truster) showHooks(record config.Trust, before *config.Trust) {
-	if t.config.GitHooks != config.HooksRun {
-		return
-	}
-	hooks, err := t.l.FindHooks(background(), t.config)
-	if err != nil || len(hooks.Names) == 0 {
-		t.showf(`"git_hooks": there are no hooks to run; if there are some later, commits wait until you trust them%s`, "")
-		return
-	}
-	change := ""
-	if before.GitHooksSum != "" && before.GitHooksSum != record.GitHooksSum {
-		change = ", changed since"
-	}
-	for _, name := range hooks.Names {
-		t.showf("each commit runs git's hook: %s"+change, plain.Path(t.l.At.Project, filepath.Join(hooks.Dir, name)))
-	}
 }
 
 // both returns the hashes of all files of a record.

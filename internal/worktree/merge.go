@@ -33,7 +33,6 @@ type Work struct {
 	Feature string   // becomes the trailer Ralph-Feature; "": the loop as a whole
 	Also    []string // more features
 	More    []string // more trailers, such as "Ralph-Agent: claude"
-	Hooks   *Hooks   // they run for each commit; nil: none do
 }
 
 // Merged is a merge that has moved nothing.
@@ -76,6 +75,11 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 	}
 	m.Commit, err = r.commitWork(ctx, w, tree, below)
 	return m, err
+}
+
+// commitWork makes a commit of a tree, as one of somebody's work.
+func (r *Repo) commitWork(ctx context.Context, w Work, tree, parent string) (string, error) {
+	return apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), parent)
 }
 
 // Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -76,18 +77,35 @@ func (r *Repo) able(ctx context.Context) error {
 }
 
 // Unlike returns in what our commits are not as the repository and its people have theirs: commit.gpgsign does not hold
-// for them, and they run no hooks if Options.SkipsHooks says so.
+// for them, and they run none of the repository's hooks.
 func (r *Repo) Unlike(ctx context.Context) (all []string) {
 	if sign, _ := r.refs(ctx, "config", "--type=bool", "commit.gpgsign"); sign == "true" {
 		all = append(all, fmt.Sprintf("commit.gpgsign is set, and the commits of %s are not signed", r.users))
 	}
-	if r.skips {
-		if h, err := FindHooks(ctx, r.env, r.top); err == nil && len(h.Names) > 0 {
-			all = append(all, fmt.Sprintf(`"git_hooks" is "skip", so the commits of %s do not run %s of this repository`,
-				r.users, strings.Join(h.Names, ", ")))
-		}
+	if hooks := r.hooks(ctx); len(hooks) > 0 {
+		all = append(all, fmt.Sprintf(`the commits of %s do not run this repository's git hooks (%s); add what they check `+
+			`to "checks"`, r.users, strings.Join(hooks, ", ")))
 	}
 	return all
+}
+
+// hooks returns the names of the hooks that git runs for a person's commits in the repository.
+func (r *Repo) hooks(ctx context.Context) (names []string) {
+	out, err := proc.GitOutput(ctx, proc.Git(r.env, r.top, "rev-parse", "--git-path", "hooks"), "rev-parse")
+	if err != nil {
+		return nil
+	}
+	dir := filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.top, dir)
+	}
+	for _, name := range []string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // whole refuses a work tree that has not all files, or not as they are in commits.

@@ -5,7 +5,7 @@
 // A repository is foreign: an agent can write its configuration, its attributes and its hooks. So no command here
 // reads files of a work tree, merges or checks out under the repository's own configuration. Those commands get a
 // git folder of ours, with a few harmless settings of the repository, and use only its objects. Commands that need
-// the repository's refs run there, without hooks. Only Work.Hooks run, from copies.
+// the repository's refs run there, without hooks.
 package worktree
 
 import (
@@ -35,8 +35,6 @@ type Options struct {
 	Branch  string   // the loop's branch; "": the one that is checked out
 	For     string   // who needs the repository, in errors, in the plural; "": lanes
 	Without string   // what a person does to work without that; "": work without lanes
-
-	SkipsHooks bool // a person wants commits that do not run the repository's hooks
 }
 
 // Repo is the repository of a project. Its methods may be called at the same time. The names of files that they
@@ -45,7 +43,6 @@ type Repo struct {
 	env     []string
 	users   string // see Options.For
 	without string
-	skips   bool   // see Options.SkipsHooks
 	top     string // the root of the project's work tree
 	prefix  string // the project below top, with slashes; "" for top
 	except  []string
@@ -71,7 +68,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	}
 	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), branch: o.Branch, step: func(string) {}}
 	r.users = cmp.Or(o.For, "lanes")
-	r.skips = o.SkipsHooks
 	r.without = cmp.Or(o.Without, "work without lanes")
 	if r.top == "" {
 		return nil, fmt.Errorf("%s is in no git repository, and %s need one: type git init, git add -A and git commit",
