@@ -104,6 +104,11 @@ func plainRun(broken ...change) build { return build{nil, broken, true} }
 
 func plain(broken ...change) build { return build{broken: broken} }
 
+// unguarded starts no guard, which kills what is left, too.
+var unguarded = change{"internal/proc", "Run", `
+	c.Guard = ""
+	return RunUnbroken(ctx, c)`}
+
 // strayFile makes a temporary file as a write that was cut off leaves it.
 const strayFile = `root.WriteFile("."+name+"123456789012345678", data, perm)`
 
@@ -134,7 +139,7 @@ var programs = map[string]build{
 		next.Before = next.Header
 		return s.CommitUnbroken(next)`}),
 	"marks before it tells": traced(change{"internal/loop", "Picture.runNotifiers", `
-		_ = p.Loop.mark(what.DeliveryID)
+		_ = p.Loop.mark(what.DeliveryID, nil)
 		return p.runNotifiersUnbroken(ctx, commands, what, deadline, hear)`}),
 	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.TellOnce", `return true`}),
 	"tells nothing later":        traced(change{"internal/loop", "Loop.SendLeft", ``}),
@@ -161,11 +166,11 @@ var programs = map[string]build{
 
 	"takes no lock":   plain(change{"internal/loopdir", "TryLock", `return true, nil`}),
 	"has two senders": plain(change{"internal/loopdir", "Store.LockSender", `return func() {}, nil`}),
-	"kills no group": plain(change{"internal/proc", "group", `
+	"kills no group": plain(unguarded, change{"internal/proc", "group", `
 		g := groupUnbroken(cmd)
 		cmd.Cancel = func() error { return cmd.Process.Kill() }
 		return g`}),
-	"waits for ever": plain(change{"internal/proc", "group", `
+	"waits for ever": plain(unguarded, change{"internal/proc", "group", `
 		cmd.WaitDelay = 1 << 60
 		return groupUnbroken(cmd)`}),
 	"keeps all output": plain(change{"internal/proc", "Tail.Write", `

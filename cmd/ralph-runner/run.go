@@ -357,6 +357,10 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 		fmt.Fprintf(w, "%s goes on; %s\n", plain.Line(r.At.Name, 100), other)
 		return nil
 	}
+	if errors.Is(err, run.ErrToldAgain) {
+		fmt.Fprintln(w, err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -368,7 +372,12 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	if ctx.Err() != nil && (state.Status.GoesOn() || len(r.Record.ToMerge()) > 0) {
 		return &cli.Exit{Code: interrupted}
 	}
-	if code := state.ExitCode(); code != 0 {
+	code := state.ExitCode()
+	if left := r.Record.Merges.Failed; left != "" {
+		again := fmt.Errorf("%s; to run it again: %s resume %s", plain.Line(left, 1000), program, plain.Arg(r.At.Name))
+		return &cli.Exit{Code: cmp.Or(code, failed), Err: again}
+	}
+	if code != 0 {
 		return &cli.Exit{Code: code}
 	}
 	return nil

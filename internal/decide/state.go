@@ -334,6 +334,7 @@ type Notice struct {
 	// SentAt is zero if nobody was told. It is to the second, so a mark makes the record no longer: where the record just
 	// fitted on the disk, the mark does, too.
 	SentAt time.Time `json:"sentAt"`
+	Failed []string  `json:"failed,omitempty"` // the commands that failed when they were told; all others know it
 }
 
 // Sent reports whether the notifiers have been told.

@@ -61,6 +61,10 @@ type Env struct {
 	// no loop. It may read files, so it is called only if needed.
 	Everywhere func() bool
 
+	// Say tells a person who waits that a command of an event takes long, or that a notifier failed. It may be called in
+	// another goroutine. nil: nobody waits.
+	Say func(text string)
+
 	// Catch is called around work that may take long. It returns a context that ends when a signal
 	// asks the process to end, and a function that handles signals as before.
 	Catch func(context.Context) (context.Context, context.CancelFunc)

@@ -61,9 +61,16 @@ func LastTrouble(text string) string {
 }
 
 // FailedNotifier returns the last notifier in hook.log that failed since the last decision, with its outcome; "" if
-// there is none.
+// there is none. One that has succeeded later does not count.
 func FailedNotifier(text string) string {
-	return lastSaid(text, "notify", func(rest string) bool { return !succeeded().MatchString(rest) })
+	var later []string
+	return lastSaid(text, "notify", func(rest string) bool {
+		if at := succeeded().FindStringIndex(rest); at != nil {
+			later = append(later, rest[:at[0]]+": ")
+			return false
+		}
+		return !slices.ContainsFunc(later, func(command string) bool { return strings.HasPrefix(rest, command) })
+	})
 }
 
 // succeeded matches the end of what notifierLine says of a notifier that did not fail.

@@ -25,6 +25,7 @@ import (
 const (
 	logTailBytes = 3000 // of hook.log, in a payload
 	answerBytes  = 3000 // of the agent's last message, in a payload
+	lastBytes    = 200  // of what a command that failed printed last, in an error
 	maxUnsent    = 20   // notices that wait for a sender; older ones are dropped
 )
 
@@ -177,10 +178,10 @@ func total(commands []config.Command) (sum time.Duration) {
 }
 
 // runNotifiers runs commands in order, each with the payload on its standard input, and logs the
-// results. A notifier that is missing, fails or hangs changes nothing else. The result is false if
+// results. A notifier that is missing, fails or hangs changes nothing else. failed are those that did. done is false if
 // they were cut off, or if one failed in a process of an agent.
 func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
-	hear func(line string, err error)) bool {
+	hear func(line string, err error)) (failed []string, done bool) {
 	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
 	store := p.Loop.Store
@@ -188,13 +189,12 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	what.Branch, what.Commit = p.checkedOut()
 	what.PullRequest = p.Loop.Env.PR
 	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
-	done := true
 	for _, c := range commands {
 		what.Event = c.Event
 		left := time.Until(deadline)
 		if left <= 0 {
 			store.Log(notifierLine(c, "not run: the hook's time is over", nil), nil)
-			return false
+			return failed, false
 		}
 		line, r := p.notify(ctx, c, what, what.vars(), min(c.Timeout, left))
 		store.Log(line, nil)
@@ -202,11 +202,18 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 			hear(line, r.Err)
 		}
 		if r.Err != nil && (ctx.Err() != nil || r.Interrupted || r.TimedOut && left < c.Timeout) {
-			return false // cut off by what ends this process, not by the command's own timeout
+			return failed, false // cut off by what ends this process, not by the command's own timeout
 		}
-		done = done && (r.Err == nil || !p.Loop.forAgent)
+		if r.Err == nil {
+			continue
+		}
+		failed = append(failed, c.String())
+		if p.Loop.Env.Say != nil {
+			p.Loop.Env.Say(fmt.Sprintf("the %s command %s failed: %v; to run it again: %s", c.Event,
+				plain.Line(c.String(), 100), r.Err, p.Loop.Call("resume")))
+		}
 	}
-	return done
+	return failed, len(failed) == 0 || !p.Loop.forAgent
 }
 
 // RunHook runs a trusted command at an event of the host's own. It gets what as JSON on standard
@@ -237,6 +244,13 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) { // somebody has moved the project
 		dir = p.Loop.Env.Home
 	}
+	if say := p.Loop.Env.Say; say != nil {
+		slow := time.AfterFunc(5*time.Second, func() {
+			say(fmt.Sprintf("the %s command %s is still at work; it has %s in all", c.Event,
+				plain.Line(c.String(), 100), plain.Duration(timeout)))
+		})
+		defer slow.Stop()
+	}
 	r := proc.Run(ctx, proc.Cmd{
 		Argv: runs.Argv, Shell: runs.Shell, Dir: dir, Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
@@ -246,7 +260,11 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	if r.Err != nil {
 		outcome = r.Err.Error()
 	}
-	return notifierLine(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
+	line := notifierLine(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output)
+	if said := plain.Line(plain.End(string(r.Output), lastBytes), lastBytes); r.Err != nil && said != "" {
+		r.Err = fmt.Errorf("%w: %s", r.Err, said)
+	}
+	return line, r
 }
 
 // vars returns what a notifier is told in variables.

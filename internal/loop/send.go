@@ -90,7 +90,10 @@ func (l *Loop) lockSender(wait time.Duration) (unlock func(), err error) {
 
 // noticeCommands returns the notifiers of an ending.
 func (p *Picture) noticeCommands(n decide.Notice) []config.Command {
-	return p.notifiers(int(gjson.GetBytes(n.Payload, "exitCode").Int()))
+	commands := p.notifiers(int(gjson.GetBytes(n.Payload, "exitCode").Int()))
+	return slices.DeleteFunc(commands, func(c config.Command) bool {
+		return len(n.Failed) > 0 && !slices.Contains(n.Failed, c.String())
+	})
 }
 
 // SendLeft starts a sender if a killed one left notices.
@@ -103,6 +106,27 @@ func (l *Loop) SendLeft() {
 // Tell tells the notifiers of every ending that is not told yet, unless another process does. It
 // returns when that is done.
 func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
+
+// TellAgain tells those notifiers of an ending once more that failed then, and reports whether there are any.
+func (l *Loop) TellAgain(ctx context.Context) (again bool, err error) {
+	err = l.Store.Locked(LockWait, func() error {
+		state, err := l.Store.State()
+		for i := range state.Notices {
+			if n := &state.Notices[i]; len(n.Failed) > 0 {
+				n.SentAt = time.Time{}
+				again = true
+			}
+		}
+		if err != nil || !again {
+			return err
+		}
+		return l.Store.SaveState(state)
+	})
+	if again && err == nil {
+		err = l.Tell(ctx)
+	}
+	return again, err
+}
 
 // TellForAgent is Tell in a process that an agent has started. The agent decides what commands can do there. If a
 // notifier fails, a later process sends the notice again.
@@ -158,14 +182,17 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	}
 	l.told[notice.DeliveryID] = true // once by this process, even if it cannot be marked
 	var what payload
+	var failed []string
 	// A payload that cannot be read could not be read later either.
 	if err := json.Unmarshal(notice.Payload, &what); err == nil && len(commands) > 0 {
-		if !p.runNotifiers(ctx, commands, what, deadline, nil) {
+		done := false
+		failed, done = p.runNotifiers(ctx, commands, what, deadline, nil)
+		if !done {
 			return false, nil // a later process tells it again
 		}
 	}
 	for range markTries {
-		err = l.mark(notice.DeliveryID)
+		err = l.mark(notice.DeliveryID, failed)
 		if err == nil {
 			break
 		}
@@ -174,8 +201,8 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	return false, err
 }
 
-// mark records that a notice is sent. Of the sent notices the last one is kept.
-func (l *Loop) mark(id string) error {
+// mark records that a notice is sent, and which commands failed. Of the sent notices the last one is kept.
+func (l *Loop) mark(id string, failed []string) error {
 	return l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()
 		i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
@@ -183,6 +210,7 @@ func (l *Loop) mark(id string) error {
 			return err
 		}
 		state.Notices[i].SentAt = time.Now().UTC().Truncate(time.Second)
+		state.Notices[i].Failed = failed
 		if i < len(state.Notices)-1 {
 			state.Notices = slices.Delete(state.Notices, i, i+1)
 		}

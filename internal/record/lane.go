@@ -40,6 +40,7 @@ type Merges struct {
 	Away   bool              `json:"away,omitempty"`   // with Behind: since another branch was checked out
 	Told   string            `json:"told,omitempty"`   // the commit for which the commands of --pr have ended well
 	PR     string            `json:"pr,omitempty"`     // the last address that they printed
+	Failed string            `json:"failed,omitempty"` // which of them failed last, and why; "": none
 }
 
 // Branch is a branch of an earlier run with work that nobody had merged when the run began.

@@ -23,6 +23,7 @@ func (r *Run) end(s *loop.Step) error {
 	r.Record.Status = state.Status
 	r.Record.ExitReason = state.ExitReason
 	r.Record.Waiting = nil
+	again := !r.Record.EndedAt.IsZero() // only the pull request was left
 	r.Record.EndedAt = time.Now().UTC()
 	if leg := r.Record.Leg(); leg != nil && leg.Status == decide.InProgress { // it is not over
 		leg.Status, leg.EndedAt = state.Status, r.Record.EndedAt
@@ -40,7 +41,7 @@ func (r *Run) end(s *loop.Step) error {
 	}
 	r.reports(s)
 	r.Screen.End(sum)
-	if status, code, _ := state.Status.Outcome(); status != "" {
+	if status, code, _ := state.Status.Outcome(); status != "" && !again {
 		r.hooks(s, loop.EndingEvents(code), r.told(s, state, nil))
 	}
 	if err := r.files.CatchUp(); err != nil {

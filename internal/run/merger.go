@@ -616,15 +616,15 @@ func (l *lanes) finish(ctx context.Context, s *loop.Step) {
 	l.tidy(ctx)
 }
 
-// tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Who comes
-// after a run that was killed before that tells them without it.
+// tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Another
+// process that comes after a run that was killed before that tells them without it.
 func (r *Run) tellsLater(s *loop.Step) bool {
 	ends := r.Record.Options.Workers > 0 && s.Decision.Verdict == decide.End
 	return ends && len(r.commands(s.Picture, config.OpenPR)) > 0
 }
 
-// openPR runs the commands for the run's branch, if it has new work. If one fails, people are told, and all of them run
-// again when the run goes on. A run that is killed before they are noted runs them again, too.
+// openPR runs the commands for the run's branch, if it has new work. If one fails, the run says so when it has ended,
+// and all of them run again when it goes on. A run that is killed before they are noted runs them again, too.
 func (l *lanes) openPR(s *loop.Step) {
 	m := &l.Record.Merges
 	p, done, err := l.look()
@@ -633,6 +633,7 @@ func (l *lanes) openPR(s *loop.Step) {
 	}
 	defer done()
 	commands := l.commands(p, config.OpenPR)
+	m.Failed = ""
 	if m.Behind == "" || m.Told == m.Commit || len(commands) == 0 {
 		return
 	}
@@ -652,8 +653,8 @@ func (l *lanes) openPR(s *loop.Step) {
 	for _, c := range commands {
 		output, err := p.RunHook(context.Background(), c, t, vars)
 		if err != nil {
-			l.Screen.Warn(fmt.Sprintf("the command for the branch %s failed: %s: %v; --resume runs it again", t.Branch,
-				plain.Line(c.String(), 100), err))
+			m.Failed = fmt.Sprintf("the command for the branch %s failed: %s: %v", t.Branch,
+				plain.Line(c.String(), 100), err)
 			return
 		}
 		if found := address.FindAllString(string(output), -1); len(found) > 0 { // gh prints that of the pull request last
@@ -688,12 +689,20 @@ func (r *Run) revive(ctx context.Context) error {
 		return err
 	}
 	defer l.Close()
+	_, _ = l.TellAgain(ctx) // what cannot be told now stays in the record
 	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
 	r.Revived = err == nil
-	if err != nil {
-		err = r.notRevived(s.Decision.From, err)
+	switch state := s.Decision.From; {
+	case err == nil, r.opensPRAgain(state):
+		return nil
+	default:
+		return r.notRevived(state, err)
 	}
-	return err
+}
+
+// opensPRAgain reports whether a complete loop lacks nothing but the pull request, whose command failed.
+func (r *Run) opensPRAgain(state decide.State) bool {
+	return state.Status == decide.Complete && r.Record.Merges.Failed != ""
 }
 
 func (r *Run) notRevived(state decide.State, err error) error {

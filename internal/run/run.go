@@ -109,6 +109,7 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 	defer unlock()
 	defer r.store.Close()
 	defer func() { r.files.Close() }()
+	r.Env.Say = r.Screen.Warn
 	step, err := r.work(ctx)
 	if err != nil {
 		return decide.State{}, err
@@ -151,7 +152,17 @@ func (r *Run) mayBegin(ctx context.Context) error {
 	}
 	switch state := p.Snapshot.State; {
 	case r.revives(state):
-		if err := p.Revive(ctx); err != nil {
+		err := p.Revive(ctx)
+		switch {
+		case err != nil && r.opensPRAgain(state):
+			return nil
+		case err != nil && state.Status == decide.Complete:
+			again, _ := l.TellAgain(ctx) // what cannot be told now stays in the record
+			if again {
+				return ErrToldAgain
+			}
+			return r.notRevived(state, err)
+		case err != nil:
 			return r.notRevived(state, err)
 		}
 	case r.finishes(state):
@@ -163,6 +174,9 @@ func (r *Run) mayBegin(ctx context.Context) error {
 	}
 	return r.ontoBranch(ctx, p)
 }
+
+// ErrToldAgain means that nothing was left of a run but notifiers that had failed, and that they were told again.
+var ErrToldAgain = errors.New("ran the notifiers again that had failed; nothing else was left")
 
 // own makes this process the only one that works a run over the loop.
 func (r *Run) own() (unlock func(), err error) {
@@ -270,7 +284,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.revive(ctx); err != nil {
 		return nil, err
 	}
-	if step, err := r.finished(ctx); step != nil || err != nil {
+	if step, err := r.finished(); step != nil || err != nil {
 		return step, err
 	}
 	r.noteFiles(false)
@@ -354,14 +368,16 @@ func (r *Run) lost(c *record.Current) {
 	r.Record.Forget(c)
 }
 
-// finishes reports whether the run only has to finish what it could not, since it was killed after its loop had ended.
+// finishes reports whether the run only has to finish what it could not: it was killed after its loop had ended, or the
+// command for its pull request failed.
 func (r *Run) finishes(state decide.State) bool {
-	return state.Session == r.Record.Session() && r.Record.EndedAt.IsZero() && state.Status.Judges()
+	unfinished := r.Record.EndedAt.IsZero() || r.Record.Merges.Failed != ""
+	return state.Session == r.Record.Session() && unfinished && state.Status.Judges()
 }
 
-// finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
-// of the ending if nobody did.
-func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
+// finished returns the last step of a run that only has to finish what it could not, nil if the loop goes on. The end
+// of the run tells of the ending if nobody did.
+func (r *Run) finished() (*loop.Step, error) {
 	step, err := r.lookAt()
 	if err != nil {
 		return nil, err
@@ -370,15 +386,6 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 	if !r.finishes(state) {
 		return nil, nil
 	}
-	l, err := loop.Open(r.Env, r.At)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	if err := l.Tell(ctx); err != nil {
-		return nil, err
-	}
-	l.Store.Complete(loop.LockWait)
 	for _, c := range r.Record.AllCurrent() {
 		r.notEnded(c)
 		if c.Lane > 0 && !c.Ended.Class.Counts() { // the loop ended with the session of another lane
