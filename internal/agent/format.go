@@ -48,14 +48,6 @@ func (f format) exits(status int) bool {
 	return status >= 0 && status <= 128 || status > 192 || slices.Contains(f.statuses, status)
 }
 
-// Outputs returns the names of all formats.
-func Outputs() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.output)
-	}
-	return names
-}
-
 // Reads returns the row with another format of its output, and what that format tells.
 func (r Row) Reads(output string) Row {
 	f := formatOf(output)

@@ -1,6 +1,22 @@
 package agent
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+)
+
+// TestOutputs compares the formats that a configuration may name with those that there are.
+func TestOutputs(t *testing.T) {
+	var all []string
+	for _, f := range formats {
+		all = append(all, f.output)
+	}
+	if !slices.Equal(config.Outputs, all) {
+		t.Errorf("config has %q, agent %q", config.Outputs, all)
+	}
+}
 
 func TestReads(t *testing.T) {
 	row := Program("x").Reads(OutputCodex)

@@ -2,13 +2,11 @@ package run
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
@@ -155,12 +153,5 @@ func TestMarkdown(t *testing.T) {
 		if strings.Contains(text, bad) {
 			t.Errorf("the summary has %q:\n%s", bad, text)
 		}
-	}
-}
-
-// TestOutputs compares the formats that a configuration may name with those that there are.
-func TestOutputs(t *testing.T) {
-	if !slices.Equal(config.Outputs, agent.Outputs()) {
-		t.Errorf("config has %q, agent %q", config.Outputs, agent.Outputs())
 	}
 }
