@@ -1,5 +1,5 @@
 // Demo shows the hook at work without Claude Code: in a temporary project it
-// makes a loop with the real ralph-stop-hook, plays a scripted agent whose
+// makes a loop with the real ralph-stop-hook and a check, plays a scripted agent whose
 // stops the hook answers, and prints what a person would want to see. With
 // -runner it shows ralph-runner, which starts the scripted agent itself.
 //
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	idleTurn = 3  // the agent does nothing in it
-	maxStops = 20 // more than the loop may have
+	earlyTurn = 3  // the agent claims a feature in it that it has not done
+	maxStops  = 20 // more than the loop may have
 
 	bold, dim, green, cyan = "1", "2", "32", "36"
 )
@@ -124,11 +124,10 @@ func (s *stage) play() int {
 	next := features[0]
 	for n := 1; n <= maxStops && s.err == nil; n++ {
 		did := "marks " + next.id + " as passing: " + next.title
-		if n == idleTurn {
-			did = "does nothing, and is given the same feature again"
-		} else {
-			s.work(next)
+		if n == earlyTurn {
+			did = "marks " + next.id + " as passing before it is done"
 		}
+		s.work(next, n != earlyTurn)
 		a := s.call("Stop", map[string]any{
 			"stop_hook_active": n > 1, "last_assistant_message": did, "effort": map[string]any{"level": "medium"},
 			"background_tasks": []any{}, "session_crons": []any{},
@@ -144,7 +143,7 @@ func (s *stage) play() int {
 		}
 		before := next
 		next = named(a.prompt())
-		if (next == before) != (n == idleTurn) {
+		if (next == before) != (n == earlyTurn) {
 			s.check(fmt.Errorf("stop %d: after %q the hook's prompt names %q", n, before.id, next.id))
 		}
 	}
@@ -152,8 +151,11 @@ func (s *stage) play() int {
 	return maxStops
 }
 
-// work is what the agent does in a turn, as far as the hook can see it.
-func (s *stage) work(f feature) {
+// work is what the agent does in a turn, as far as the hook and the check can see it.
+func (s *stage) work(f feature, does bool) {
+	if does {
+		s.write(done(f.id), f.title+"\n")
+	}
 	s.write(listFile, strings.Replace(s.read(listFile), f.json(false), f.json(true), 1))
 	s.write(progressFile, s.read(progressFile)+"- "+f.id+" is done\n")
 }
@@ -178,13 +180,13 @@ func (s *stage) sumUp(stops int) {
 	var p struct {
 		Status, ExitReason, EpicID          string
 		ExitCode, Iterations, MaxIterations int
-		Features                            struct{ Total, Passed int }
+		Features                            struct{ Total, Proven int }
 	}
 	notices := 0
 	for d := json.NewDecoder(strings.NewReader(s.read(noticesFile))); s.err == nil && d.More(); notices++ {
 		s.check(d.Decode(&p))
 	}
-	if notices != 1 || p.Status != "completed" || p.Features.Passed != len(features) {
+	if notices != 1 || p.Status != "completed" || p.Features.Proven != len(features) {
 		s.check(fmt.Errorf("the on-complete command was called %d times, the last time with %+v; 'go test ./...' may tell "+
 			"why", notices, p))
 	}
@@ -195,8 +197,9 @@ func (s *stage) sumUp(stops int) {
 	s.printf("  …\n")
 	s.printf("\n%s\n", s.paint(bold, "what the on-complete command was told"))
 	s.printf("  loop      %s: %s, %s, exit code %d\n", p.EpicID, p.Status, p.ExitReason, p.ExitCode)
-	s.printf("  features  %d of %d, in %d of %d iterations\n", p.Features.Passed, p.Features.Total, p.Iterations,
+	s.printf("  features  %d of %d proven, in %d of %d iterations\n", p.Features.Proven, p.Features.Total, p.Iterations,
 		p.MaxIterations)
-	sum := fmt.Sprintf("%d of %d features, %d stops, %d notice.", p.Features.Passed, p.Features.Total, stops, notices)
+	sum := fmt.Sprintf("%d of %d features proven, %d stops, %d notice.", p.Features.Proven, p.Features.Total, stops,
+		notices)
 	s.printf("\n%s\n", s.paint(bold, sum))
 }

@@ -127,11 +127,18 @@ func TestDemo(t *testing.T) {
 	program, bin := build(t)
 	// The person's own settings must not matter.
 	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1")
-	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 stops, 1 notice.\n") {
+	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features proven, 6 stops, 1 notice.\n") {
 		t.Fatalf("status %d, standard error %q, output\n%s", status, stderr, stdout)
 	}
 	if n := strings.Count(stdout, "next discount-code"); n != 2 {
-		t.Errorf("the feature of the idle turn was given %d times, want 2:\n%s", n, stdout)
+		t.Errorf("the feature that was claimed early was given %d times, want 2:\n%s", n, stdout)
+	}
+	for _, want := range []string{
+		"next discount-code · attempt 2 · the check", "COMPLETE: checkout: 5 of 5 features proven, after 6 iterations.",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
 	}
 	if strings.Contains(stdout, "ralph-demo-") || strings.Contains(stdout, "\x1b") {
 		t.Errorf("temporary paths or colours in the output:\n%q", stdout)

@@ -158,9 +158,14 @@ func (s *stage) copySelf(dir, name string) {
 func (s *stage) init() {
 	file, command := notifier()
 	s.copySelf(s.dir, file)
-	args := []string{"init", "checkout", "--max-iterations", "12", "--on-complete", command}
+	s.copySelf(s.dir, strings.Replace(file, "notify", "verify", 1))
+	check := "./verify -check $RALPH_FEATURE"
+	if runtime.GOOS == "windows" {
+		check = `.\verify -check %RALPH_FEATURE%`
+	}
+	args := []string{"init", "checkout", "--max-iterations", "12", "--check", check, "--on-complete", command}
 	out := s.exec(nil, "ralph-stop-hook", args...)
-	line := fmt.Sprintf("$ ralph-stop-hook %s '%s'", strings.Join(args[:5], " "), command)
+	line := fmt.Sprintf("$ ralph-stop-hook %s '%s' --on-complete '%s'", strings.Join(args[:5], " "), check, command)
 	s.printf("%s\n%s\n", s.paint(bold, line), out)
 	if text := s.read(".claude/settings.json"); s.err == nil {
 		s.check(json.Unmarshal([]byte(text), &s.settings))
