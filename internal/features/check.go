@@ -44,12 +44,11 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 				item.number)
 		}
 		word := item.word()
-		named := slices.ContainsFunc(list.ownWords, func(w ownWord) bool { return w.text == word })
-		if _, known := stateIn(list.ownWords, word); !known && item.mark.isWord() {
+		if _, known := stateOf(word); !known && item.mark.isWord() {
 			text := fmt.Sprintf("%q is no status we know, so it counts as open; ", plain.Line(word, 80))
 			// Another word that is alike begins in another way: parked is not passed.
 			meant := jsontext.Nearest(word, slices.Sorted(maps.Keys(states())))
-			if !named && len(meant) > 3 && strings.HasPrefix(strings.ToLower(word), meant[:3]) {
+			if len(meant) > 3 && strings.HasPrefix(strings.ToLower(word), meant[:3]) {
 				c.fail(item.markAt, "%sdid you mean %q?", text, meant)
 			} else {
 				c.remark(item.markAt, "%sthose are pending, in_progress, done, blocked, cancelled", text)

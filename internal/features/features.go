@@ -66,15 +66,14 @@ type List struct {
 	// Of Markdown: the checkboxes that are no work, and those of the work that are not written as usual.
 	LeftOut, Slips LineNotes
 
-	all      []Item           // Items and Dropped; nil for a list that was not parsed
-	byID     map[string]int   // indexes of all; nil for a list that was not parsed
-	parents  map[string][]int // by id, indexes of the items that a tracker calls its parents
-	shape    shape
-	ownWords []ownWord // the status words that the list itself names
-	remarks  []error
-	bom      int      // length of the byte order mark
-	beside   []member // of a JSON object: its other keys
-	text     string   // of Markdown: the whole text
+	all     []Item           // Items and Dropped; nil for a list that was not parsed
+	byID    map[string]int   // indexes of all; nil for a list that was not parsed
+	parents map[string][]int // by id, indexes of the items that a tracker calls its parents
+	shape   shape
+	remarks []error
+	bom     int      // length of the byte order mark
+	beside  []member // of a JSON object: its other keys
+	text    string   // of Markdown: the whole text
 }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items

@@ -187,7 +187,7 @@ func (l List) Why(item Item) string {
 	if item.Blocked {
 		if word := item.word(); word == goneWord {
 			return "is gone from what the tracker lists"
-		} else if s, _ := stateIn(l.ownWords, word); s == blocked {
+		} else if s, _ := stateOf(word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
 		}
 		return "is part of a task that is blocked"

@@ -53,13 +53,11 @@ type parser struct {
 	jsontext.Scanner
 	how      Reading
 	shape    shape
-	words    []ownWord // those that the list itself explains
 	tags     []string
 	beside   []member // the keys of the list's object that are not its items
 	all      []Item   // in list order, subtasks before their task
 	level    int      // how many arrays of subtasks the parser is in
 	refused  bool     // one of the subtasks is no object
-	unknown  bool     // a status word is not known
 	problems []error
 	remarks  []error
 	leftOut  LineNotes
@@ -86,12 +84,6 @@ func (r Reading) parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
 	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, how: r}
 	err := p.read(text)
-	if vocabulary, more := p.vocabulary(); err == nil && more && p.unknown { // the list says what its words mean
-		p = &parser{Scanner: jsontext.Scanner{Text: p.Text}, how: r, words: vocabulary}
-		err = p.read(text)
-	} else {
-		p.words = vocabulary
-	}
 	if err != nil {
 		return List{Reading: r, bom: len(data) - len(text)}, []error{err}
 	}
@@ -99,7 +91,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 		p.fail(0, "there is no tag %q; the list has none", plain.Line(r.Tag, 80))
 	}
 	list := List{
-		Tags: p.tags, shape: p.shape, ownWords: p.words, remarks: p.remarks, all: p.all,
+		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all,
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == checkboxes {
@@ -349,7 +341,7 @@ func (p *parser) readItem(task *Item, n int) {
 		return // a memory or a setting among the items of beads
 	}
 	p.setID(&item, &f, task)
-	s, _ := stateIn(p.words, unquote(f.status))
+	s, _ := stateOf(unquote(f.status))
 	item.setState(s, unquote(f.priority), f.out, task)
 	if f.subtasks != "" {
 		before := len(p.all)
@@ -411,10 +403,10 @@ func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int
 		p.fail(at, "item %d has the key %q twice; leave one of them", item.number, key)
 	}
 	f.marks[m] = true
-	p.unknown = p.unknown || m.isWord() && !p.isStatus(value)
 	isFlag := value == "true" || value == "false" || value == "null"
+	_, known := stateOf(unquote(value))
 	switch {
-	case m == stateMark && !p.isStatus(value):
+	case m == stateMark && !known:
 		return
 	case m.isWord():
 		if f.marks[status] && m < status {

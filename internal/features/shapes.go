@@ -7,8 +7,6 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/wordlist"
 )
 
@@ -147,109 +145,5 @@ func stateOf(word string) (s state, known bool) {
 func lookUp(word string) (s state, known bool) {
 	word = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), "-", "_"), " ", "_")
 	s, known = states()[word]
-	return s, known
-}
-
-// ownWord is a status word that a list names beside its items, and what it means there.
-type ownWord struct {
-	text  string
-	state state
-	known bool // what it means
-}
-
-var vocabularyKeys = table.Set("vocabulary keys")
-
-// vocabulary returns the status words that the list names. More says that it explains one
-// that we do not know.
-func (p *parser) vocabulary() (words []ownWord, more bool) {
-	add := func(word, meaning string) {
-		word = strings.TrimSpace(word)
-		s, known := stateOf(word)
-		if !known && meaning != "" {
-			s, known = meaningOf(meaning)
-			more = more || known
-		}
-		if word != "" {
-			words = append(words, ownWord{word, s, known})
-		}
-	}
-	read := func(key string, v gjson.Result) {
-		switch {
-		case !vocabularyKeys()[key]:
-		case v.IsObject():
-			turned := false // {"done": "✅"}
-			for _, meaning := range v.ForEach {
-				turned = turned || p.uses(meaning.Str)
-			}
-			for word, meaning := range v.ForEach {
-				if turned {
-					word, meaning = meaning, word
-				}
-				add(word.Str, meaning.String())
-			}
-		case v.IsArray():
-			for _, word := range v.Array() {
-				add(word.Str, "")
-			}
-		default:
-			for word := range strings.FieldsFuncSeq(v.Str, func(r rune) bool { return strings.ContainsRune("|,/;", r) }) {
-				add(word, "")
-			}
-		}
-	}
-	for _, m := range p.beside {
-		read(m.key, m.value)
-		if m.value.IsObject() && !vocabularyKeys()[m.key] {
-			for key, v := range m.value.ForEach {
-				read(key.Str, v)
-			}
-		}
-	}
-	return words, more
-}
-
-// uses tells whether a word is the status of an item.
-func (p *parser) uses(word string) bool {
-	return word != "" && slices.ContainsFunc(p.all, func(i Item) bool { return i.mark.isWord() && i.word() == word })
-}
-
-// meaningOf returns the state that the explanation of a word names first.
-func meaningOf(text string) (s state, known bool) {
-	s, known = stateOf(text)
-	if known {
-		return s, true
-	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("_-'", r) })
-	for i, word := range words {
-		if i+1 < len(words) {
-			s, known = stateOf(word + "_" + words[i+1])
-			if known {
-				return s, true
-			}
-		}
-		s, known = stateOf(word)
-		if known {
-			return s, true
-		}
-		if strings.EqualFold(word, "not") {
-			return open, true
-		}
-	}
-	return open, false
-}
-
-// isStatus tells whether a value is a known status word.
-func (p *parser) isStatus(value string) bool {
-	_, known := stateIn(p.words, unquote(value))
-	return known
-}
-
-func stateIn(words []ownWord, word string) (s state, known bool) {
-	s, known = stateOf(word)
-	if !known {
-		if i := slices.IndexFunc(words, func(w ownWord) bool { return w.text == word }); i >= 0 {
-			return words[i].state, words[i].known
-		}
-	}
 	return s, known
 }

@@ -54,7 +54,7 @@ var samples = []struct {
   "project": "p",
   "rules": {"valid_status": ["todo", "in_progress", "done", "blocked", "cancelled"], "one": true},
   "features": [
-    {"id": "F1", "name": "a", "title": "A", "acceptance": ["x"], "status": «"done"|"todo"»,
+    {"id": "F1", "name": "a", "title": "A", "acceptance": ["x"], "status": «"done"|"pending"»,
       "verification": ["make test", "Manual: look"]},
     {"id": "F2", "name": "b", "status": "spec_ready"},
     {"id": "F3", "name": "c", "status": "review"},
@@ -68,7 +68,7 @@ var samples = []struct {
 	{
 		name: "its rules behind it",
 		text: `{"features": [
-    {"id": "F1", "title": "A", "status": «"completed"|"planned"»},
+    {"id": "F1", "title": "A", "status": «"completed"|"pending"»},
     {"id": "F2", "title": "B", "status": "in_progress"}
   ],
   "rules": {"tasks": [{"id": "F3"}], "valid_status": ["planned", "in_progress", "completed"]}

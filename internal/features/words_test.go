@@ -30,18 +30,17 @@ func TestWords(t *testing.T) {
 		`[{"id":"x","deprecated":false,"passes":false}]`:   "open",
 		`[{"id":"x","archived":true,"status":"open"}]`:     "dropped",
 		`[{"id":"x","status":"won't fix"}]`:                "dropped",
-		`{"status_legend":{"wibble":"completed and verified"},"features":[{"id":"x","status":"wibble"}]}`:   "done",
-		`{"features":[{"id":"x","status":"wibble"}],"status_legend":{"wibble":"Not started yet"}}`:          "open",
-		`{"features":[{"id":"x","status":"dropt"}],"metadata":{"statusLegend":{"dropt":"Cancelled work"}}}`: "dropped",
-		`{"features":[{"id":"x","status":"⏸"}],"legend":{"⏸":"blocked by others"}}`:                         "blocked",
-		`{"features":[{"id":"x","status":"✅"}],"legend":{"done":"✅","todo":"⬜"}}`:                           "done",
-		`{"tasks":[{"id":"x","status":"done","subtasks":[{"id":1,"status":"pending"}]}]}`:                   "done",
-		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":"x","status":"pending"}]}]}`:                   "done",
-		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":"x","status":"cancelled"}]}]}`:                 "dropped",
-		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":7,"subtasks":[{"id":"x"}]}]}]}`:                "done",
-		`{"tasks":[{"id":1,"status":"pending","subtasks":[{"id":"x","status":"pending"}]}]}`:                "open",
-		`{"tasks":[{"id":"x","status":"pending","subtasks":["write","test"]},{"id":2}]}`:                    "open",
-		`{"tasks":[{"id":"x","status":"done","subtasks":["write",{"id":2}]},{"id":2}]}`:                     "done",
+		`[{"id":"x","status":"✅"}]`:                        "done",
+		// What a list says of its own words counts for nothing.
+		`{"status_legend":{"wibble":"completed and verified"},"features":[{"id":"x","status":"wibble"}]}`: "open",
+		`{"features":[{"id":"x","status":"dropt"}],"rules":{"valid_status":["open","dropt"]}}`:            "open",
+		`{"tasks":[{"id":"x","status":"done","subtasks":[{"id":1,"status":"pending"}]}]}`:                 "done",
+		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":"x","status":"pending"}]}]}`:                 "done",
+		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":"x","status":"cancelled"}]}]}`:               "dropped",
+		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":7,"subtasks":[{"id":"x"}]}]}]}`:              "done",
+		`{"tasks":[{"id":1,"status":"pending","subtasks":[{"id":"x","status":"pending"}]}]}`:              "open",
+		`{"tasks":[{"id":"x","status":"pending","subtasks":["write","test"]},{"id":2}]}`:                  "open",
+		`{"tasks":[{"id":"x","status":"done","subtasks":["write",{"id":2}]},{"id":2}]}`:                   "done",
 	} {
 		l, problems := Reading{}.parse([]byte(text))
 		got := ""
@@ -76,14 +75,8 @@ func TestOwnWords(t *testing.T) {
 			`[{"id":"a","status":false},{"id":"b","status":false}]`},
 		`[{"id":"a","status":"pass"},{"id":"b","status":"fail"}]`: {`status "pass"`,
 			`[{"id":"a","status":"pending"},{"id":"b","status":"fail"}]`},
-		`{"status_legend":{"⬜":"to do","🟢":"finished"},"stories":[{"id":"a","status":"🟢"}]}`: {
-			`status "🟢"`, `{"status_legend":{"⬜":"to do","🟢":"finished"},"stories":[{"id":"a","status":"⬜"}]}`,
-		},
-		`{"legend":{"done":"✅","todo":"⬜"},"stories":[{"id":"b","status":"⬜"}]}`: {
-			`status "✅"`, `{"legend":{"done":"✅","todo":"⬜"},"stories":[{"id":"b","status":"⬜"}]}`,
-		},
-		`{"rules":{"status_values":"todo | doing | shipped"},"stories":[{"id":"b","status":"todo"}]}`: {
-			`status "shipped"`, `{"rules":{"status_values":"todo | doing | shipped"},"stories":[{"id":"b","status":"todo"}]}`,
+		`{"stories":[{"id":"a","status":"shipped"},{"id":"b","status":"todo"}]}`: {
+			`status "shipped"`, `{"stories":[{"id":"a","status":"todo"},{"id":"b","status":"todo"}]}`,
 		},
 		`{"tasks":[{"id":1,"status":"done","subtasks":[{"id":1,"status":"pending"}]}]}`: {`status "done"`,
 			`{"tasks":[{"id":1,"status":"pending","subtasks":[{"id":1,"status":"pending"}]}]}`},

@@ -122,27 +122,22 @@ type words struct {
 	shape      shape
 }
 
-// words returns the status words of this list: those of its rules, else those that
-// its items have.
+// words returns the status words that the list's items have.
 func (l *List) words() words {
 	w := words{shape: l.shape}
-	take := func(word string) {
-		switch s, known := stateIn(l.ownWords, word); {
+	for n := 0; n < len(l.all) && (w.open == "" || w.done == ""); n++ {
+		item := &l.all[n]
+		if !item.mark.isWord() {
+			continue
+		}
+		word := item.word()
+		w.first = cmp.Or(w.first, word)
+		switch s, known := stateOf(word); {
 		case !known || word == "":
 		case s == open && w.open == "":
 			w.open = word
 		case s == done && w.done == "":
 			w.done = word
-		}
-	}
-	for _, word := range l.ownWords {
-		take(word.text)
-	}
-	for n := 0; n < len(l.all) && (w.open == "" || w.done == ""); n++ {
-		if item := &l.all[n]; item.mark.isWord() {
-			word := item.word()
-			w.first = cmp.Or(w.first, word)
-			take(word)
 		}
 	}
 	return w
