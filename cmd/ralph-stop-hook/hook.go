@@ -301,10 +301,10 @@ func (h *hook) neutral() loop.Event {
 	e := h.event
 	ev := loop.Event{
 		Heard: decide.Heard{
-			Event: e.Kind(), Session: e.SessionID, Client: h.client.PID(h.env.Get), Message: e.LastMessage,
+			Event: e.Kind(), Session: e.SessionID, Client: h.client.PID(h.env.Get), Cwd: e.Cwd, Message: e.LastMessage,
 			Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		},
-		Name: e.Name, Cwd: e.Cwd, Prompt: e.Prompt, Dying: e.Dying(),
+		Name: e.Name, Prompt: e.Prompt, Dying: e.Dying(),
 		Background: e.Background, At: h.begin, Timeout: h.timeout,
 	}
 	ev.Direct = ev.Client > 0 && ev.Client != os.Getpid() && proc.InputFrom() == ev.Client

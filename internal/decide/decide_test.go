@@ -29,6 +29,7 @@ func list(word string) List {
 func base() Snapshot {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	return Snapshot{
+		Found: Found{Trees: []string{}},
 		Heard: Heard{Event: EventStop, Session: "s"},
 		Folder: Folder{Header: header, State: State{
 			Schema:    SchemaVersion,

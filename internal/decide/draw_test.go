@@ -166,6 +166,7 @@ var edits = []func(s *Snapshot, d *dice){
 
 func draw(program []byte) (Snapshot, *dice) {
 	s, d := base(), &dice{program}
+	s.Trees = nil
 	for range d.n(16) {
 		edits[d.n(len(edits))](&s, d)
 	}

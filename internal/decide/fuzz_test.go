@@ -24,6 +24,8 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 			s.Tail = &Tail{ToolCall: d.when(), Context: d.n(5) - 1, Error: pick(d, "", RateLimit)}
 		case need.Kind == NeedTree && s.Tree == "":
 			s.Tree = pick(d, "t", "u")
+		case need.Kind == NeedTrees && s.Trees == nil:
+			s.Trees = make([]string, d.n(2))
 		case need.Kind == NeedChecks && (s.Contents == "" || len(need.Runs) > 0):
 			s.Contents, s.Results = "now", slices.Clone(s.Results)
 			for _, run := range need.Runs {

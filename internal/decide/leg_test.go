@@ -19,7 +19,7 @@ func TestLeg(t *testing.T) {
 		}},
 		Now:   now,
 		Rules: Rules{Limits: Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2}},
-		Found: Found{Tree: "same"},
+		Found: Found{Tree: "same", Trees: []string{}},
 	}
 	items := func(pass bool) List {
 		return List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}

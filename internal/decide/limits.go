@@ -287,13 +287,13 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 		return Need{}
 	}
 	if l := limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
-		when := "at %d stops in a row"
-		if d.Next.Run() != "" {
-			when = "after %d iterations in a row"
+		if s.Trees == nil && s.Lane == 0 { // lanes work in trees of their own
+			return Need{Kind: NeedTrees}
 		}
-		d.Next.Needs = fmt.Sprintf("list and work were the same "+when, d.Next.Unchanged)
-		d.end(s, Stagnated, NoProgress)
-		return Need{}
+		if len(s.Trees) == 0 || d.Next.Unchanged > l { // else the agent hears of them, once
+			d.stagnated(s)
+			return Need{}
+		}
 	}
 	most := min(max(1, s.BlockCap-1), maxBlocks) // after these, the next block is the last that the host honours
 	if s.BlockCap > 0 && len(d.Next.Blocks) >= most {
@@ -328,6 +328,18 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 		d.end(s, ReachedLimit, Attempts)
 	}
 	return Need{}
+}
+
+func (d *Decision) stagnated(s *Snapshot) {
+	when := "at %d stops in a row"
+	if d.Next.Run() != "" {
+		when = "after %d iterations in a row"
+	}
+	d.Next.Needs = fmt.Sprintf("list and work were the same "+when, d.Next.Unchanged)
+	if len(s.Trees) > 0 {
+		d.Next.Needs += ", but files changed in other work trees: " + Names(s.Trees)
+	}
+	d.end(s, Stagnated, NoProgress)
 }
 
 // paced waits for the next hour, or hands the loop over to another session, if this hour or this session had enough.

@@ -281,6 +281,21 @@ var limitRows = []row{
 		s.Tree = "t"
 		s.State.TreeDigest, s.State.Unchanged = "t", 2
 	}, "end STAGNATED no_progress"},
+	{"before the end other trees are asked for", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree, s.Trees = "t", nil
+		s.State.TreeDigest, s.State.Unchanged = "t", 2
+	}, "trees"},
+	{"there is work in one", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree, s.Trees = "t", []string{"/w"}
+		s.State.TreeDigest, s.State.Unchanged = "t", 2
+	}, "continue 5 b"},
+	{"the agent has heard of it", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree, s.Trees = "t", []string{"/w"}
+		s.State.TreeDigest, s.State.Unchanged = "t", 3
+	}, "end STAGNATED no_progress"},
 	{"off", func(s *Snapshot) { s.List = list("x.."); s.Limits.Stagnation = 0; s.State.Unchanged = 99 },
 		"continue 5 b"},
 	{"at the limit no tree is needed", func(s *Snapshot) {

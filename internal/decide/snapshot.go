@@ -63,6 +63,7 @@ const (
 	NeedList    NeedKind = "list"   // Snapshot.List, fresh from the tracker
 	NeedCommit  NeedKind = "commit" // Found.Committed
 	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.Unwritten
+	NeedTrees   NeedKind = "trees"  // Found.Trees
 )
 
 // List is the feature list, or what is wrong with it.
@@ -85,6 +86,7 @@ type Tail struct {
 type Found struct {
 	Tree           string    // fingerprint of the work tree
 	Changes        []string  // with Tree: the files that were written since State.Seen, without the list; nil: not known
+	Trees          []string  // other work trees of the repository with work since the loop began; nil: not known
 	Tail           *Tail     // the end of the transcript
 	Results        []Receipt // results of this stop's checks
 	Contents       string    // hash of the work tree's contents, as the checks find it
@@ -156,6 +158,7 @@ type Heard struct {
 	Aside    bool     // not the agent's own event: a subagent's, one in plan mode, or one that the agent made up
 	Session  string   // the session that the event is about
 	Client   int      // its process id; 0: unknown
+	Cwd      string   // the session's working folder; "": not known
 	Message  string   // the agent's last message
 	Running  []string // what runs in the background and will wake the session, in words
 	Marked   bool     // EventPrompt: the prompt names this loop

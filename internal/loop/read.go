@@ -274,6 +274,31 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string, 
 	return p.Snapshot.List.Wording() + "." + print, written, index
 }
 
+// otherTrees returns the other work trees of the project's repository with files that were written since the loop
+// began, but for those of lanes. It is not nil.
+func (p *Picture) otherTrees(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, roomTime)
+	defer cancel()
+	env, _ := p.environ()
+	list := proc.Git(env, p.Loop.project(), "worktree", "list", "--porcelain", "-z")
+	out, _ := proc.GitOutput(ctx, list, "worktree") // without a repository there are none
+	own := loopdir.RepoRoot(p.Loop.project())
+	trees := []string{}
+	for _, line := range proc.GitTexts(out) {
+		dir, is := strings.CutPrefix(line, "worktree ")
+		dir = filepath.Clean(dir)
+		lane := !loopdir.Protects(dir, p.Loop.Env.CacheDir) || !loopdir.Protects(dir, p.Loop.Env.StateDir)
+		if !is || lane || dir == own || loopdir.RepoRoot(dir) != dir {
+			continue
+		}
+		other := tree.Tree{Env: env, Dir: dir, Top: dir}
+		if len(other.Modified(ctx, p.Snapshot.State.StartedAt)) > 0 {
+			trees = append(trees, dir)
+		}
+	}
+	return trees
+}
+
 // Contents returns the hash of the files about which checks prove something: the work tree without
 // the list, the loops and what git ignores. If the hash cannot be computed it is empty, so that
 // everything is proven again.

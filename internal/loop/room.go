@@ -145,7 +145,7 @@ func (p *Picture) snapshot(ctx context.Context, trusted string) (room.Snapshot, 
 	return p.Room().Snapshot(ctx, p.work(), trusted, p.lent())
 }
 
-// roomTime is how long a look at the room may take.
+// roomTime is how long a look at the room, or at other work trees, may take.
 const roomTime = time.Minute
 
 // LookAtRoom finds out what checks would see now, and what they would not.

@@ -271,6 +271,8 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
 		s.found.Tree, s.found.Changes, s.index = p.changes(ctx)
+	case decide.NeedTrees:
+		s.found.Trees = p.otherTrees(ctx)
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then

@@ -93,6 +93,9 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	if len(d.Changed) > 0 {
 		message += " · locked, and changed: " + decide.Names(d.Changed)
 	}
+	if trees := p.Snapshot.Trees; len(trees) > 0 {
+		message += " · files changed in other work trees: " + decide.Names(trees)
+	}
 	switch {
 	case d.Failure == nil:
 	case d.Failure.Cut:
@@ -123,10 +126,10 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
 	}
-	if project := anotherTree(p); project != "" {
+	if inAnotherTree(p) {
 		a.Message += fmt.Sprintf(" · its list and its checks are in another work tree, %s; for a loop of this one: "+
-			"ralph-stop-hook init", project)
-		a.Context = workThere(project)
+			"ralph-stop-hook init", plain.Line(p.Loop.At.Project, 300))
+		a.Context = thisTree + workThere(p)
 	}
 	switch d.From.Status {
 	case decide.Handover:

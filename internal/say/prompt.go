@@ -37,8 +37,11 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	if reviews {
 		d.Failure, d.Answer, d.Feature = nil, nil, features.Item{}
 	}
-	w := &prompter{p: p, d: d, reviews: reviews}
-	w.list = plain.Path(p.Loop.At.Project, p.ListName())
+	w := &prompter{p: p, d: d, reviews: reviews, from: p.Loop.At.Project, away: inAnotherTree(p)}
+	if w.away || len(p.Snapshot.Trees) > 0 {
+		w.from = ""
+	}
+	w.list = plain.Path(w.from, p.ListName())
 	w.head()
 	w.answer()
 	if d.Note != "" {
@@ -69,7 +72,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 			"If you cannot, say so as below.\n"
 	}
 	if d.Failure != nil {
-		log := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))
+		log := plain.Path(w.from, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))
 		todo = failure(*d.Failure, log) + todo
 		room += utf8.RuneCountInString(d.Failure.Tail)
 	}
@@ -85,35 +88,51 @@ type prompter struct {
 	text strings.Builder
 	item string // the feature, as its own lines
 	said bool   // an evaluator's prompt says all that the agent has to do
+	away bool   // the session is in another work tree
+	from string // the folder from which paths are told; "": they are told as a whole
 
 	reviews bool // the session builds nothing
 }
 
 func (w *prompter) addf(format string, args ...any) { fmt.Fprintf(&w.text, format, args...) }
 
-// anotherTree returns the loop's project if the session is not in it, as in another work tree of its repository, and ""
-// if it is, or if the client does not say.
-func anotherTree(p *loop.Picture) string {
-	real, err := filepath.EvalSymlinks(p.Loop.Env.ProjectDir)
-	if err != nil || !filepath.IsAbs(real) {
-		return ""
+// inAnotherTree reports whether the session is not in the loop's project, but in another work tree of its repository,
+// or began elsewhere, as far as the client says. The working folder wins, for the agent goes into a tree of its own and
+// leaves that in which the session began.
+func inAnotherTree(p *loop.Picture) bool {
+	project := loopdir.RepoRoot(p.Loop.At.Project)
+	for _, dir := range []string{p.Snapshot.Cwd, p.Loop.Env.ProjectDir} {
+		real, err := filepath.EvalSymlinks(dir)
+		root := loopdir.RepoRoot(real)
+		switch {
+		case err != nil || !filepath.IsAbs(real):
+		case root == project:
+			return false
+		case dir == p.Loop.Env.ProjectDir, root != "" && loopdir.MainRoot(root) == loopdir.MainRoot(project):
+			return true
+		}
 	}
-	if loopdir.RepoRoot(real) == loopdir.RepoRoot(p.Loop.At.Project) {
-		return ""
-	}
-	return plain.Line(p.Loop.At.Project, 300)
+	return false
 }
 
+// thisTree tells the agent that it is not where the loop is.
+const thisTree = "You are in another work tree. "
+
 // workThere tells the agent where the loop is.
-func workThere(project string) string {
-	return fmt.Sprintf("You are in another work tree. The loop, its list and what its checks see are in %s: "+
-		"work there.\n", project)
+func workThere(p *loop.Picture) string {
+	return fmt.Sprintf("The loop, its list and what its checks see are in %s: work there.\n",
+		plain.Line(p.Loop.At.Project, 300))
 }
 
 func (w *prompter) head() {
 	w.addf("Ralph loop %q, iteration %d of %d.\n", w.d.Next.Name, w.d.Next.Iteration, w.d.Limit)
-	if project := anotherTree(w.p); project != "" {
-		w.text.WriteString(workThere(project))
+	switch {
+	case w.away: // Claude Code lets a session that it has moved change nothing in the project
+		w.text.WriteString(thisTree + workThere(w.p) + "Commit what you have done here, leave this work tree (with " +
+			"ExitWorktree and \"keep\", if a tool has brought you here), and merge it there: only then it counts.\n")
+	case len(w.p.Snapshot.Trees) > 0:
+		w.addf("Since this loop began, files changed in other work trees of its repository: %s\n%s"+
+			"If that is your work, merge it there: only then it counts.\n", decide.Names(w.p.Snapshot.Trees), workThere(w.p))
 	}
 	if w.d.Problem != nil {
 		then := "continue with the next one that does not pass"
@@ -224,7 +243,7 @@ func (w *prompter) feature() {
 
 func (w *prompter) todo() string {
 	todo, noList := "\n", w.p.Snapshot.NoList
-	progress := plain.Path(w.p.Loop.At.Project, filepath.Join(w.d.Next.Loop, loopdir.ProgressFile))
+	progress := plain.Path(w.from, filepath.Join(w.d.Next.Loop, loopdir.ProgressFile))
 	switch {
 	case w.said || w.d.Problem != nil:
 	case w.reviews:
