@@ -214,5 +214,5 @@ func (m *Maker) prompt() string {
 	}
 	next, _ := m.found.Next()
 	list := loop.NameList(cmp.Or(m.List, folder+"/"+loopdir.ListFile))
-	return say.ListPrompt(folder, list, say.ClaimIn(m.found.List, next, list)) + say.Yours(m.Work)
+	return say.ListPrompt(folder, list, say.Claim(m.found.List, next, list)) + say.Yours(m.Work)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ListPrompt returns the text of RALPH_PROMPT.md for a loop with a list. folder is the loop's
-// folder, below the project; claim is what ClaimIn returned.
+// folder, below the project; claim is what Claim returned.
 func ListPrompt(folder, list, claim string) string {
 	return fmt.Sprintf(loopdir.Marker+`%s
 

@@ -251,7 +251,11 @@ func (w *prompter) todo() string {
 	case noList:
 		todo += taskSteps(progress) + "\n"
 	case w.d.Feature.ID != "":
-		todo += Steps(Claim(w.p, w.d.Feature, w.list), progress) + "\n"
+		claim := Claim(w.p.Snapshot.List.List, w.d.Feature, w.list)
+		if w.p.Config.Source.Given() {
+			claim = "close it in the tracker, so that " + w.list + " shows it as done"
+		}
+		todo += Steps(claim, progress) + "\n"
 	}
 	if w.p.Snapshot.Commit {
 		todo = WhoCommits(todo, true)
@@ -297,16 +301,8 @@ func Points(item features.Item, room int) (shown []string, more int) {
 	return shown, 0
 }
 
-// Claim says how the agent claims a feature in the list of that name.
-func Claim(p *loop.Picture, item features.Item, list string) string {
-	if p.Config.Source.Given() {
-		return "close it in the tracker, so that " + list + " shows it as done"
-	}
-	return ClaimIn(p.Snapshot.List.List, item, list)
-}
-
-// ClaimIn is Claim for a list that is a file.
-func ClaimIn(l features.List, item features.Item, list string) string {
+// Claim says how the agent claims a feature in the list of that name, which is a file.
+func Claim(l features.List, item features.Item, list string) string {
 	key, value := l.Claim(item, true)
 	if key == "" {
 		return fmt.Sprintf("tick its checkbox, %s, in %s", value, list)
