@@ -66,7 +66,7 @@ func bounded(w *world, c hostile, r result) error {
 	if r.most > most {
 		return fmt.Errorf("the hook took %d MB", r.most>>20)
 	}
-	for _, name := range []string{"hook.log", "checks.log"} {
+	for _, name := range []string{"hook.log", "checks.log", "checks.jsonl"} {
 		if info, err := os.Stat(filepath.Join(w.loop(), name)); err == nil && info.Size() > mostLog {
 			return fmt.Errorf("%s has %d MB", name, info.Size()>>20)
 		}

@@ -271,11 +271,11 @@ var hostileConfigs = []badInput{
 	},
 	{
 		"a check that nobody trusts", `{"checks":[{"command":"touch $PROJECT/pwned","when":"iteration"}]}`,
-		block, "that nobody has trusted", "checks.log " + committed,
+		block, "that nobody has trusted", "checks.jsonl checks.log " + committed,
 	},
 	{
 		"an evaluator that nobody trusts", `{"evaluate":[{"command":"touch $PROJECT/pwned"}]}`,
-		end, "nobody has trusted the commands of ralph.json", "checks.log " + committed,
+		end, "nobody has trusted the commands of ralph.json", "checks.jsonl checks.log " + committed,
 	},
 	{"an unknown evaluator", `{"evaluate":["vote"]}`, end, "must be", ""},
 	{"1,000 evaluators", around(`{"evaluate":["default"`, `,"default"`, 999, `]}`), end, "at most 10", ""},

@@ -53,7 +53,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 		outcome = "the evaluator " + e.Name + ": " + err.Error()
 		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
-	r.Loop.Store.LogChecks(answerLine(begin, "evaluator "+e.Name, outcome))
+	r.Loop.logRan(begin, Ran{Check: "evaluator " + e.Name, Outcome: outcome}, nil)
 	return got, err
 }
 

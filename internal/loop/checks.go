@@ -210,7 +210,8 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 		outcome = err.Error()
 		result.Tail = tail(output, outcome+r.hint(c.Command, output))
 	}
-	r.Loop.Store.LogChecks(checkLine(*result, run, outcome, output))
+	ran := Ran{Check: run.Check.Name, Command: c.Command.String(), Feature: run.Feature, Outcome: outcome}
+	r.Loop.logRan(begin, ran, output)
 }
 
 // tail returns the end of what a command printed, and what became of it.

@@ -11,10 +11,11 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// The lines of hook.log and checks.log have ids and reasons only, and no text of the conversation.
+// The lines of the logs have ids and reasons only, and no text of the conversation.
 
 // logTime is the form of a line's time, which is in UTC.
 const logTime = "2006-01-02T15:04:05Z"
@@ -22,18 +23,35 @@ const logTime = "2006-01-02T15:04:05Z"
 // maxNotifierOutput bounds a notifier's output, in bytes.
 const maxNotifierOutput = 4000
 
-// checkLine returns what checks.log says of a check that ran.
-func checkLine(r decide.Receipt, run decide.Run, outcome string, output []byte) string {
-	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime),
-		plain.Line(run.Check.Name+" "+run.Feature, 280),
-		plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
+// Ran is a line of checks.jsonl: a check that ran, or another command of the loop. An agent can write that file, too.
+type Ran struct {
+	Start      time.Time `json:"start"`
+	Check      string    `json:"check"`             // its name, or which other command it was
+	Command    string    `json:"command,omitempty"` // of the check
+	Feature    string    `json:"feature,omitempty"`
+	Outcome    string    `json:"outcome"` // ok, the exit status, or why it did not run, in words
+	DurationMS int64     `json:"durationMs"`
+	Output     string    `json:"output,omitempty"` // the end of it
 }
 
-// answerLine returns what checks.log says of an evaluator, or for a tracker that failed.
-func answerLine(at time.Time, name, outcome string) string {
-	return fmt.Sprintf("== %s %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80),
-		plain.Line(outcome, 1000),
-		time.Since(at).Milliseconds())
+// logRan adds what has just ended to checks.jsonl, and to checks.log for people, with all that it printed.
+func (l *Loop) logRan(begin time.Time, r Ran, output []byte) {
+	r.Start = begin.UTC().Truncate(time.Second)
+	r.DurationMS = time.Since(begin).Milliseconds()
+	r.Check = plain.Line(r.Check, 280)
+	r.Command = plain.Line(r.Command, 1000)
+	r.Outcome = plain.Line(r.Outcome, 1000)
+	r.Output = tail(output[max(0, len(output)-4*checkTail):], "")
+	line, err := jsontext.Line(r)
+	if err != nil {
+		return
+	}
+	text := fmt.Sprintf("== %s %s: %s, %d ms\n", r.Start.Format(logTime), plain.Line(r.Check+" "+r.Feature, 280),
+		r.Outcome, r.DurationMS)
+	if len(output) > 0 {
+		text += plain.Text(string(output), len(output)) + "\n"
+	}
+	l.Store.LogChecks(line, text)
 }
 
 // reopenLine says which claims were taken back.

@@ -31,7 +31,8 @@ const (
 	ConfigFile   = "ralph.json"
 	HookLog      = "hook.log"
 	StopLog      = "stops.jsonl"
-	ChecksLog    = "checks.log"
+	CheckLines   = "checks.jsonl"
+	ChecksLog    = "checks.log" // for people; nothing reads it
 	IgnoreFile   = ".gitignore"
 
 	current      = "current"

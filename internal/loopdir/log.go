@@ -82,11 +82,16 @@ func (s *Store) Log(line string, entry any) {
 	}
 }
 
-// LogChecks adds the output of a check to checks.log.
-func (s *Store) LogChecks(text string) {
-	if s.loop != nil {
-		_ = AppendLog(s.loop, ChecksLog, []byte(text))
+// LogChecks adds a line to checks.jsonl, and what people read of it to checks.log.
+func (s *Store) LogChecks(line []byte, text string) {
+	if s.loop == nil {
+		return
 	}
+	if end := LogTail(s.loop, CheckLines, 1); len(end) > 0 && end[0] != '\n' { // left by a process that was killed
+		line = append([]byte("\n"), line...)
+	}
+	_ = AppendLog(s.loop, CheckLines, line)
+	_ = AppendLog(s.loop, ChecksLog, []byte(text))
 }
 
 // LogTail returns the last n bytes of hook.log.

@@ -113,7 +113,7 @@ func (l *Loop) StatePath() string {
 // Shown returns the paths of the files that what people see of a loop depends on, but for its list, which may be
 // anywhere in the project.
 func (l *Loop) Shown() (paths []string) {
-	for _, name := range []string{ProgressFile, ConfigFile, StopLog, ChecksLog} {
+	for _, name := range []string{ProgressFile, ConfigFile, StopLog, CheckLines} {
 		paths = append(paths, filepath.Join(l.Dir, name))
 	}
 	for _, name := range []string{stateFile, trustFile, cancelFile, receiptsFile, runFile, sourceFile, stopFile} {

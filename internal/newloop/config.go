@@ -13,6 +13,7 @@ import (
 const ignoreText = `# what the hook writes for itself; over progress.txt git would refuse to switch branches
 progress.txt
 hook.log*
+checks.jsonl*
 checks.log*
 stops.jsonl*
 *.bak

@@ -2,11 +2,9 @@ package verb
 
 import (
 	"bytes"
-	"regexp"
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -15,7 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Checked is a check that ran, as checks.log has it. An agent can write that file, too.
+// Checked is a check that ran, as checks.jsonl has it. An agent can write that file, too.
 type Checked struct {
 	At         time.Time `json:"at"`
 	Name       string    `json:"name"`    // with the feature's id, if it was for one
@@ -23,10 +21,12 @@ type Checked struct {
 	DurationMS int64     `json:"durationMs"`
 	Tail       string    `json:"tail"` // the end of its output
 
-	Of string `json:"-"` // the name of the loop's check that it is; "": the loop has no such check
+	Feature string `json:"-"` // "": it was for the whole loop
+	Of      string `json:"-"` // the name of the loop's check that it is; "": the loop has no such check
+	check   string
 }
 
-// maxTail is how many characters of a check's output are shown.
+// maxTail is how many characters of a check's output are shown. There are no more in the file, if it is ours.
 const maxTail = 4000
 
 // MaxChecked is how many of the last checks are known of each loop.
@@ -44,18 +44,15 @@ func (c *Checked) Says() string {
 			said = line
 		}
 	}
-	return "check " + strings.TrimSpace(c.Name) + ": " + plain.Line(said, 200)
+	return "check " + c.Name + ": " + plain.Line(said, 200)
 }
 
 // named notes of which of the loop's checks those are that ran.
 func named(ran []Checked, has []decide.Check) []Checked {
 	for i := range ran {
-		c := &ran[i]
-		for _, one := range has {
-			of := plain.Line(one.Name, 280)
-			if strings.HasPrefix(c.Name+" ", of+" ") && len(of) > len(c.Of) {
-				c.Of = of
-			}
+		is := func(c decide.Check) bool { return plain.Line(c.Name, 280) == ran[i].check }
+		if slices.ContainsFunc(has, is) {
+			ran[i].Of = ran[i].check
 		}
 	}
 	return ran
@@ -75,43 +72,21 @@ func failed(ran []Checked) *Checked {
 	return nil
 }
 
-// checkHead is the first line of a check, as package loop writes it.
-var checkHead = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^== (\S{20}) (.{1,300}?): (.{1,300}), (\d{1,12}) ms$`)
-})
-
-// Checks returns the last n checks that ran, the latest first.
+// Checks returns the last n checks that ran, the latest first. What is no line of ours, such as half of one that a
+// process left when it was killed, is skipped.
 func Checks(l *loop.Loop, n int) []Checked {
-	text, _ := l.Store.OpenLog(loopdir.ChecksLog, 100*n)
+	text, _ := l.Store.OpenLog(loopdir.CheckLines, n)
 	all := []Checked{}
-	var tail []byte
-	end := func() {
-		if len(all) > 0 {
-			all[len(all)-1].Tail = lastOf(tail)
-		}
-		tail = nil
-	}
 	for line := range bytes.Lines(text) {
-		if head := checkHead().FindSubmatch(bytes.TrimRight(line, "\n")); head != nil {
-			end()
-			at, _ := time.Parse(time.RFC3339, string(head[1]))
-			took, _ := strconv.ParseInt(string(head[4]), 10, 64)
+		var r loop.Ran
+		if json.Unmarshal(line, &r) == nil && r.Check != "" {
 			all = append(all, Checked{
-				At: at, Name: plain.Line(string(head[2]), 300), Outcome: plain.Line(string(head[3]), 300), DurationMS: took,
+				At: r.Start, Name: strings.TrimSpace(plain.Line(r.Check+" "+r.Feature, 300)),
+				Outcome: plain.Line(r.Outcome, 300), DurationMS: r.DurationMS, Tail: plain.Text(r.Output, maxTail),
+				Feature: plain.Line(r.Feature, 80), check: plain.Line(r.Check, 280),
 			})
-			continue
 		}
-		tail = append(tail, line...)
 	}
-	end()
 	slices.Reverse(all)
 	return all[:min(n, len(all))]
-}
-
-// lastOf returns the end of an output, cleaned.
-func lastOf(text []byte) string {
-	text = bytes.TrimSpace(text)
-	cleaned := plain.Text(string(text[max(0, len(text)-4*maxTail):]), 4*maxTail)
-	runes := []rune(cleaned)
-	return string(runes[max(0, len(runes)-maxTail):])
 }

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -150,21 +149,21 @@ func (d *Detail) sum(all []record.Work) {
 
 // failing notes which features have a check that failed, and did not pass since, as far as the files tell.
 func (d *Detail) failing() {
-	passed := map[string]bool{} // when it ran last, by the names of check and feature
+	passed := map[[2]string]bool{} // when it ran last, by feature and what both are called
 	for _, i := range d.Iterations {
 		for _, c := range i.Checks {
-			passed[c.Name+" "+c.Feature] = c.Passed
+			passed[[2]string{c.Feature, strings.TrimSpace(c.Name + " " + c.Feature)}] = c.Passed
 		}
 	}
 	for _, c := range slices.Backward(d.Checked) {
-		passed[c.Name] = c.Passed()
+		passed[[2]string{c.Feature, c.Name}] = c.Passed()
 	}
-	maps.DeleteFunc(passed, func(_ string, did bool) bool { return did })
+	failed := map[string]bool{}
+	for of, did := range passed {
+		failed[of[0]] = failed[of[0]] || !did
+	}
 	for i := range d.Items {
-		for name := range passed {
-			d.Items[i].Failed = d.Items[i].Failed || strings.HasSuffix(name, " "+d.Items[i].ID)
-		}
-		d.Items[i].Failed = d.Items[i].Failed && d.Items[i].State != Proven
+		d.Items[i].Failed = failed[d.Items[i].ID] && d.Items[i].State != Proven
 	}
 }
 

@@ -25,7 +25,7 @@ const outside = "OUTSIDE-THE-PROJECT"
 const secretLines = `[{"id":"` + outside + `","title":"` + outside + `"}]
 Status: ` + outside + `
 {"type":"assistant","message":{"content":[{"type":"text","text":"` + outside + `"}]}}
-== 2026-01-01T00:00:00Z ` + outside + `: ok, 1 ms
+{"start":"2026-01-01T00:00:00Z","check":"` + outside + `","outcome":"ok","durationMs":1}
 {"runId":"r1","session":1,"iteration":1,"feature":"` + outside + `","verdict":"continue"}
 `
 
@@ -47,7 +47,7 @@ func planted(w watchtest.World) (at *loopdir.Loop, paths []string) {
 	paths = []string{
 		filepath.Join(at.Dir, loopdir.ListFile), filepath.Join(at.Dir, loopdir.ConfigFile),
 		filepath.Join(at.Dir, loopdir.ProgressFile), filepath.Join(at.Dir, loopdir.HookLog),
-		filepath.Join(at.Dir, loopdir.StopLog), filepath.Join(at.Dir, loopdir.ChecksLog),
+		filepath.Join(at.Dir, loopdir.StopLog), filepath.Join(at.Dir, loopdir.CheckLines),
 		filepath.Join(at.Project, record.Folder, record.Iterations), filepath.Join(logs, "r1", "1.log"),
 	}
 	for _, path := range paths {

@@ -140,7 +140,7 @@ type Situation struct {
 	Do               string // "": nothing
 
 	features, passed int
-	checks           string // in checks.log
+	checks           string // in checks.jsonl
 	state            func(*decide.State)
 	run              *record.Run
 	list             string // "": as many features as there are
@@ -171,8 +171,8 @@ func (w World) Situations() []Situation {
 	waiting := run(alive, 1.5)
 	waiting.Waiting = &record.Waiting{Until: now.Add(time.Hour), Why: "a limit of the provider"}
 	failing := `{"checks": [{"name": "tests", "command": ["go", "test"], "when": "feature"}]}`
-	output := fmt.Sprintf("== %s tests f1: exit status 1, 812 ms\n--- FAIL: TestLogin\n"+
-		"    login_test.go:12: got 3, want 4\nFAIL\n",
+	output := fmt.Sprintf(`{"start": "%s", "check": "tests", "feature": "f1", "outcome": "exit status 1", "durationMs": `+
+		`812, "output": "--- FAIL: TestLogin\n    login_test.go:12: got 3, want 4\nFAIL"}`+"\n",
 		now.Format("2006-01-02T15:04:05Z"))
 	all := []Situation{
 		{
@@ -243,7 +243,7 @@ func (w World) make(one Situation) {
 		}
 	}
 	if one.checks != "" {
-		w.Write(filepath.Join(at.Dir, loopdir.ChecksLog), one.checks)
+		w.Write(filepath.Join(at.Dir, loopdir.CheckLines), one.checks)
 	}
 	if one.state != nil {
 		w.Commit(at, one.state)
