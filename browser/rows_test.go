@@ -293,11 +293,11 @@ func TestLive(t *testing.T) {
 		ID: "run1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Sessions: 8,
 		Options: record.Options{Agent: "sh"},
 	}
-	if err := os.MkdirAll(filepath.Dir(record.SessionLogPath(at.Project, r.ID, 1)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(sessionLog(at, r.ID, 1)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i <= 8; i++ {
-		w.Write(record.SessionLogPath(at.Project, r.ID, i), strings.Repeat("one line\nanother line\n", 50))
+		w.Write(sessionLog(at, r.ID, i), strings.Repeat("one line\nanother line\n", 50))
 		r.Lanes = append(r.Lanes, record.Lane{Number: i, Current: &record.Current{
 			Session: i, Lane: i, Feature: fmt.Sprint("f", i), StartedAt: time.Now(),
 		}})
@@ -400,4 +400,9 @@ func TestDrawings(t *testing.T) {
 	if len(look("data:image/svg+xml,"+url.PathEscape(lost))) != 1 {
 		t.Error("control: a line without its spaces is not found")
 	}
+}
+
+// sessionLog returns the path of the log of a session.
+func sessionLog(at *loopdir.Loop, run string, session int) string {
+	return filepath.Join(at.Project, loopdir.RunFolder, loopdir.SessionLog(run, session))
 }

@@ -412,6 +412,11 @@ func (s *Store) SourceList(now time.Time) decide.List {
 // RunFolder is the folder below a project's root that has the files of runs for people.
 const RunFolder = ".agent-state"
 
+// SessionLog returns the path of what a session of a run prints, in RunFolder.
+func SessionLog(run string, session int) string {
+	return filepath.Join("logs", run, fmt.Sprintf("%d.log", session))
+}
+
 // The files of the last run over a loop, of a program that starts sessions by itself.
 const (
 	runFile = "run.json"

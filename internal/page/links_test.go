@@ -177,11 +177,7 @@ func siteOf(w watchtest.World, folders ...string) site {
 func logs(w watchtest.World, at *loopdir.Loop, sessions ...int) {
 	w.Helper()
 	for _, n := range sessions {
-		path := record.SessionLogPath(at.Project, "run1", n)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			w.Fatal(err)
-		}
-		w.Write(path, fmt.Sprintf("line of session %d: %s\n", n, hostile))
+		w.Printed(at, n, fmt.Sprintf("line of session %d: %s\n", n, hostile), 0)
 	}
 }
 
@@ -271,6 +267,7 @@ func texts(value any) string {
 func furnish(w watchtest.World) {
 	w.Helper()
 	w.Situations()
+	w.Silent("silent", time.Hour, time.Hour)
 	logs(w, w.Lanes("lanes", 24, 4), 1, 2, 24)
 	merged := w.Lanes("merged", 6, 2)
 	logs(w, merged, 1, 6)
@@ -348,7 +345,7 @@ func furnish(w watchtest.World) {
 	for i := range 1100 {
 		fmt.Fprintf(&log, "line %d %01000d\n", i, i)
 	}
-	w.Write(record.SessionLogPath(odd.Project, "run1", 2), log.String())
+	w.Printed(odd, 2, log.String(), 0)
 }
 
 // TestLinks follows every link of the page, in a world that shows every part of every template. Then it answers the

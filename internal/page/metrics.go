@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 const maxTimed = 10
 
 func metricsOf(p *watch.Picture) []*metric {
-	states := &metric{name: "ralph_loop_state", help: "1 for the state that the loop is in."}
+	states := &metric{name: "ralph_loop_state", help: "1 for the state that the loop is in; if stuck, it needs you, too."}
 	status := &metric{name: "ralph_loop_status", help: "1 for the status that the loop has."}
 	works := &metric{name: "ralph_loop_works", help: "1 if a session or a run works on the loop."}
 	sign := &metric{name: "ralph_loop_last_activity_seconds", help: "The loop's last sign of life, as a Unix time."}
@@ -55,6 +56,7 @@ func metricsOf(p *watch.Picture) []*metric {
 		for rank, state := range []string{"needs you", "working", "waiting", "never begun", "ended"} {
 			add(states, is[l.Rank() == rank], "state", state)
 		}
+		add(states, is[l.Phase == verb.Stuck], "state", "stuck") // which needs you, too
 		add(status, 1, "status", string(l.Status.Status))
 		add(works, is[l.Works()])
 		add(sign, float64(l.LastSign.Unix()))

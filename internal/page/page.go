@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chart"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -278,26 +279,18 @@ func (d *detail) features() {
 
 // iterations chooses the iterations that are shown: the last ones, or those before one of them.
 func (d *detail) iterations(before int) {
-	all := slices.Clone(d.Detail.Iterations)
-	// Lanes end in any order.
-	slices.SortStableFunc(all, func(a, b record.Session) int { return a.Iteration - b.Iteration })
+	all := &d.Detail.Iterations
 	if before > 0 {
-		all = slices.DeleteFunc(all, func(i record.Session) bool { return i.Iteration >= before })
+		*all = slices.DeleteFunc(*all, func(i record.Session) bool { return i.Iteration >= before })
 	}
-	if from := len(all) - maxIterations; from > 0 {
-		all = all[from:]
-		d.Older = all[0].Iteration
+	if from := len(*all) - maxIterations; from > 0 {
+		*all = (*all)[from:]
+		d.Older = (*all)[0].Iteration
 	}
-	d.Detail.Iterations = all
 }
 
-// Charts returns the titles of the charts.
-func (d *detail) Charts() (titles []string) {
-	for _, c := range report.Charts(d.Detail.Iterations) {
-		titles = append(titles, c.Title)
-	}
-	return titles
-}
+// Charts returns the charts.
+func (d *detail) Charts() []chart.Chart { return report.Charts(d.Detail.Iterations) }
 
 // told is what the page of a session shows.
 type told struct {
@@ -363,7 +356,7 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n, err := strconv.Atoi(r.PathValue("n"))
-	all := report.Charts(d.Detail.Iterations)
+	all := d.Charts()
 	if err != nil || n < 0 || n >= len(all) {
 		refuse(w, http.StatusNotFound, "there is no such chart")
 		return

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
@@ -66,5 +67,55 @@ func TestSituations(t *testing.T) {
 		if !strings.Contains(text(list), want) {
 			t.Errorf("the sum has no %q: %s", want, text(list))
 		}
+	}
+}
+
+// TestStuck shows a loop whose lanes are all silent, and one of which a lane is.
+func TestStuck(t *testing.T) {
+	w := watchtest.New(t)
+	w.Silent("stuck", 22*time.Minute, time.Hour)
+	w.Silent("half", time.Minute, 22*time.Minute)
+	of := siteOf(w)
+	list := of.get("/").Body.String()
+	for name, tc := range map[string]struct{ has, lacks []string }{
+		"stuck": {
+			[]string{"STUCK", "lane 1 silent 22 min, log: ", "lane 2 silent 60 min, log: ", "look at its log; "},
+			[]string{"working", "min left", "h left", "none: "},
+		},
+		"half": {[]string{"working", "lane 2 silent 22 min, log: ", " h left"}, []string{"STUCK", "lane 1 silent"}},
+	} {
+		key := of.Watcher.Picture().Find(name).Key
+		_, row, _ := strings.Cut(list, `data-key="`+key+`"`)
+		row, _, _ = strings.Cut(row, "</li>")
+		body := of.get("/loop/" + key).Body.String()
+		report := of.get("/loop/" + key + "/report").Body.String()
+		report = "<" + report[strings.Index(report, "<body"):]
+		for face, shown := range map[string]string{
+			"the list": text("<" + row), "its page": text(body), "its report": text(report),
+		} {
+			for _, want := range tc.has {
+				if !strings.Contains(shown, want) && !(face == "its report" && strings.HasSuffix(want, "left")) {
+					t.Errorf("%s, %s: there is no %q in %s", name, face, want, shown)
+				}
+			}
+			for _, no := range tc.lacks {
+				if strings.Contains(shown, no) {
+					t.Errorf("%s, %s: there is %q in %s", name, face, no, shown)
+				}
+			}
+		}
+		if want := `/session/2">its log</a></span> <span class="no">silent `; !strings.Contains(body, want) {
+			t.Errorf("%s: the card of the lane does not say %q: %s", name, want, body)
+		}
+	}
+	metrics := of.get("/metrics").Body.String()
+	for name, value := range map[string]string{"stuck": "1", "half": "0"} {
+		stuck := regexp.MustCompile(`ralph_loop_state\{loop="` + name + `",.*state="stuck"\} ` + value)
+		if !stuck.MatchString(metrics) {
+			t.Errorf("whether %s is stuck is no %s of %s", name, value, metrics)
+		}
+	}
+	if want := "▲ 1 needs you"; !strings.Contains(list, want) {
+		t.Errorf("the title has no %q", want)
 	}
 }

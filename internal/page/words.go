@@ -28,13 +28,12 @@ func clock(t time.Time, more, text string) template.HTML {
 
 // elapsed says how long a loop, or its run, takes or took. The script lets the clock of one at work run.
 func elapsed(d *detail) template.HTML {
-	took, goesOn := d.Loop.Took()
+	from, took, goesOn := d.Loop.Took()
 	if took == 0 {
 		return ""
 	}
 	text := plain.Duration(took.Round(time.Second))
-	from, err := time.Parse(time.RFC3339, d.StartedAt)
-	if !goesOn || err != nil {
+	if !goesOn {
 		return template.HTML(html.EscapeString(text))
 	}
 	return clock(from, ` data-runs="true"`, text)

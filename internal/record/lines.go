@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -178,20 +176,11 @@ func SessionLog(project, id string, session int, most int64) []byte {
 		return nil
 	}
 	defer root.Close()
-	last := loopdir.LogTail(root, logName(id, session), most)
+	last := loopdir.LogTail(root, loopdir.SessionLog(id, session), most)
 	if left := most - int64(len(last)); left > 0 {
-		return append(loopdir.LogTail(root, logName(id, session)+".1", left), last...)
+		return append(loopdir.LogTail(root, loopdir.SessionLog(id, session)+".1", left), last...)
 	}
 	return last
-}
-
-func logName(id string, session int) string {
-	return filepath.Join("logs", id, fmt.Sprintf("%d.log", session))
-}
-
-// SessionLogPath returns the path of what a session of a run prints.
-func SessionLogPath(project, id string, session int) string {
-	return filepath.Join(project, Folder, logName(id, session))
 }
 
 // openFiles opens the folder of runs in a project. It follows no link out of the project.

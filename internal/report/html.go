@@ -98,9 +98,6 @@ const groupSize = 100
 
 // groups cuts a list of iterations. The last part is open.
 func groups(all []record.Session) (cut []Group) {
-	all = slices.Clone(all)
-	// Lanes end in any order.
-	slices.SortStableFunc(all, func(a, b record.Session) int { return a.Iteration - b.Iteration })
 	for from := 0; from < len(all); from += groupSize {
 		to := min(from+groupSize, len(all))
 		cut = append(cut, Group{all[from].Iteration, all[to-1].Iteration, to == len(all), all[from:to]})

@@ -82,8 +82,8 @@ func (m *model) agentLines(d *watch.Detail) (lines []string) {
 			said = said[max(0, len(said)-room):]
 		}
 		if one.Lane > 0 {
-			lines = append(lines, fmt.Sprintf("── lane %d: %s, %s", one.Lane, one.Feature,
-				plain.Duration(time.Since(one.StartedAt).Round(time.Second))))
+			head := present(one.Feature, plain.Duration(time.Since(one.StartedAt).Round(time.Second)), d.SilentIn(one.Lane))
+			lines = append(lines, fmt.Sprintf("── lane %d: %s", one.Lane, strings.Join(head, ", ")))
 		}
 		lines = append(lines, said...)
 	}

@@ -185,8 +185,8 @@ func fraction(l *watch.Loop) string {
 }
 
 func elapsed(l *watch.Loop) string {
-	took, goesOn := l.Took()
-	if from, err := time.Parse(time.RFC3339, l.StartedAt); err == nil && goesOn {
+	from, took, goesOn := l.Took()
+	if goesOn && !from.IsZero() {
 		took = max(0, time.Since(from))
 	}
 	if took == 0 {

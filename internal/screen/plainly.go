@@ -22,12 +22,12 @@ func Lines(ctx context.Context, o Options, w io.Writer) error {
 				continue
 			}
 			there[l.Key] = true
-			text := sentence(&l)
+			text := news(&l)
 			if text == last[l.Key] {
 				continue
 			}
 			last[l.Key] = text
-			if _, err := fmt.Fprintf(w, "%s %s\n", time.Now().Format("15:04:05"), text); err != nil {
+			if _, err := fmt.Fprintf(w, "%s %s\n", time.Now().Format("15:04:05"), sentence(&l)); err != nil {
 				return err
 			}
 		}
@@ -46,6 +46,15 @@ func Lines(ctx context.Context, o Options, w io.Writer) error {
 		case <-o.Watcher.Changes:
 		}
 	}
+}
+
+// news is a sentence without what changes all the time: how long a session has been silent.
+func news(l *watch.Loop) string {
+	text := sentence(l)
+	for _, one := range l.Silent {
+		text = strings.Replace(text, one.String(), "silent", 1)
+	}
+	return text
 }
 
 // sentence says how a loop stands, in words alone.

@@ -130,3 +130,43 @@ func TestTop(t *testing.T) {
 		t.Errorf("at the first loop the list begins with the loop %d", m.top)
 	}
 }
+
+// TestStuck shows a loop whose lanes are all silent, and one of which a lane is. That the silence goes on is no news.
+func TestStuck(t *testing.T) {
+	w := watchtest.New(t)
+	w.Silent("stuck", 22*time.Minute, time.Hour)
+	w.Silent("half", time.Minute, 22*time.Minute)
+	watcher, err := watch.New(w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel(Options{Env: w.Env, Watcher: watcher})
+	m.Update(tea.WindowSizeMsg{Width: 200, Height: 24})
+	list := text(m)
+	if !strings.Contains(list, "▲ stuck") || !strings.Contains(list, "● half") ||
+		strings.Count(list, " left") != 1 || strings.Index(list, "stuck") > strings.Index(list, "half") {
+		t.Errorf("the loop that is stuck is not the first, or has a time that is left:\n%s", list)
+	}
+	for name, want := range map[string][]string{
+		"stuck": {"STUCK", "lane 1 silent 22 min, log: ", "now: look at its log; ", "── lane 2: f4, 1h, silent 60 min"},
+		"half":  {"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4", "── lane 2: f4, 1h, silent 22 min"},
+	} {
+		m.key, m.open, m.section = watcher.Picture().Find(name).Key, true, 1
+		m.detail, err = watch.Open(t.Context(), w.Env, m.chosen().Status.Loop, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		detail := text(m)
+		for _, one := range want {
+			if !strings.Contains(words(detail), one) {
+				t.Errorf("%s: there is no %q in\n%s", name, one, detail)
+			}
+		}
+	}
+	l := watcher.Picture().Find("stuck")
+	before := news(l)
+	l.Silent[0].LastSign = l.Silent[0].LastSign.Add(-time.Hour)
+	if after := news(l); after != before || !strings.Contains(sentence(l), "lane 1 silent 82 min") {
+		t.Errorf("the silence goes on, and that is news: %s; was %s", after, before)
+	}
+}

@@ -102,9 +102,13 @@ func runPart(p *loop.Picture) string {
 		return " · in a run"
 	}
 	part := " · run of " + plain.Line(run.Options.Agent, 30)
+	var v Status
+	v.listen(run.signs(p))
 	switch {
 	case run.Waiting != nil:
 		part += " · waits until " + say.Clock(run.Waiting.Until)
+	case !v.stuck.IsZero():
+		part += " · STUCK, " + v.Silent[0].silence()
 	case run.Current.Feature != "":
 		part += " · " + plain.Line(run.Current.Feature, 40)
 	}

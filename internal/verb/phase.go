@@ -22,6 +22,7 @@ type Phase string
 const (
 	NeverBegun Phase = "never begun"
 	Working    Phase = "working"   // a session or a run is at it, as far as can be seen
+	Stuck      Phase = "STUCK"     // likewise, but all its sessions have been silent for long
 	Waiting    Phase = "waiting"   // for background work, or for a provider; it goes on by itself
 	NeedsYou   Phase = "needs you" // Status.Then says what to do
 	Ended      Phase = "ended"
@@ -33,6 +34,8 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 	case decide.InProgress:
 	case decide.Paused, decide.Cancelled:
 		switch {
+		case run.inSession(state) && !v.stuck.IsZero():
+			return Stuck, v.stuck
 		case run.inSession(state):
 			return Working, state.Seen
 		case state.Status == decide.Cancelled:
@@ -70,6 +73,8 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 		return NeedsYou, state.Idle
 	case v.trouble != "":
 		return NeedsYou, time.Time{}
+	case !v.stuck.IsZero():
+		return Stuck, v.stuck
 	}
 	return Working, state.Seen
 }
@@ -122,7 +127,8 @@ type ran struct {
 	Start   string    `json:"start"`
 	EndedAt time.Time `json:"endedAt"`
 	Options struct {
-		Agent string `json:"agent"`
+		Agent  string `json:"agent"`
+		Engine string `json:"engine"`
 	} `json:"options"`
 	Current current   `json:"current"`
 	Lanes   []ranLane `json:"lanes"`
@@ -147,12 +153,14 @@ type ran struct {
 
 // current is a session of a run that has begun, and of which the loop does not know yet.
 type current struct {
-	Feature string          `json:"feature"`
-	Session int             `json:"session"`
-	Ended   json.RawMessage `json:"ended"`
+	Feature   string          `json:"feature"`
+	Session   int             `json:"session"`
+	StartedAt time.Time       `json:"startedAt"`
+	Ended     json.RawMessage `json:"ended"`
 }
 
 type ranLane struct {
+	Number  int     `json:"number"`
 	Current current `json:"current"`
 	Feature string  `json:"feature"`
 	Branch  string  `json:"branch"`
@@ -163,10 +171,11 @@ type ranLane struct {
 // runs reports whether the agent of the session works, if the run does.
 func (c current) runs() bool { return c.Session > 0 && c.Ended == nil }
 
+// runs reports whether the process of the run works. r may be nil.
+func (r *ran) runs() bool { return r != nil && r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start) }
+
 // works reports whether the run works and owns the loop. r may be nil.
-func (r *ran) works(s decide.State) bool {
-	return r != nil && s.Run() == r.ID && r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start)
-}
+func (r *ran) works(s decide.State) bool { return r.runs() && s.Run() == r.ID }
 
 // inSession reports whether an agent of the run works on the loop: a person's pause lets it end its session first.
 func (r *ran) inSession(s decide.State) bool {
@@ -257,7 +266,7 @@ func (s *Spent) String() string {
 // Word is the state of a loop in a word or two.
 func (v *Status) Word() string {
 	switch {
-	case v.Status == decide.InProgress:
+	case v.Status == decide.InProgress, v.Phase == Stuck:
 		return string(v.Phase)
 	case v.Phase == Working && v.Status == decide.Paused:
 		return "pausing"
@@ -266,6 +275,9 @@ func (v *Status) Word() string {
 	}
 	return string(v.Status)
 }
+
+// Works reports whether the loop is at work: a session or a run works on it.
+func (v *Status) Works() bool { return v.Phase == Working || v.Phase == Waiting || v.Phase == Stuck }
 
 // The groups of loops, in the order in which a person wants to see them.
 const (
@@ -314,10 +326,14 @@ func (v *Status) Wrong() string {
 	switch {
 	case v.Phase == "" && len(v.Notes) > 0:
 		return v.Notes[0]
+	case v.Phase == Stuck:
 	case v.Status == decide.Complete, v.Status == decide.Cancelled, v.Status == decide.Paused:
 		return ""
 	case v.Doom != "":
 		return v.Doom
+	}
+	for _, one := range v.Silent {
+		add(one.String())
 	}
 	add(needs)
 	add(v.broken)

@@ -72,7 +72,7 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 		return err
 	}
 	ending := decide.Ending{Status: views[0].Status, ExitReason: views[0].ExitReason}
-	if views[0].Phase == Working {
+	if views[0].Works() {
 		ending = decide.Ending{Status: decide.InProgress}
 	}
 	if code := ending.ExitCode(); code != 0 {
@@ -219,7 +219,7 @@ func headOf(s cli.Screen, v Status) string {
 	if v.ExitReason != "" {
 		head += " (" + plain.Line(v.ExitReason, 80) + ")"
 	}
-	if v.Status == decide.InProgress || v.Phase == Working {
+	if v.Status == decide.InProgress || v.Works() {
 		head += ", " + string(v.Phase)
 	}
 	return head
@@ -239,7 +239,11 @@ func show(s cli.Screen, v Status) {
 		}
 		for _, lane := range v.Lanes {
 			if lane.Works || lane.Feature != "" { // a run has more lanes than sessions at once
-				row("lane", lane.String())
+				text := lane.String()
+				if silent := v.SilentIn(lane.Lane); silent != "" {
+					text += ", " + silent
+				}
+				row("lane", text)
 			}
 		}
 		row("next", v.Next)
@@ -249,6 +253,9 @@ func show(s cli.Screen, v Status) {
 		if v.Status.GoesOn() { // else the record has no lanes any more, and 'resume' begins to count anew
 			row("at most", left(v))
 		}
+	}
+	for _, one := range v.Silent {
+		row("silent", one.String())
 	}
 	row("needs", v.Needs)
 	if !strings.Contains(v.Needs, v.last) {
@@ -298,7 +305,7 @@ func show(s cli.Screen, v Status) {
 	if v.ClientRuns {
 		session += ", whose client runs"
 	}
-	if v.Phase == Working && v.Running == "" && !v.PhaseSince.IsZero() {
+	if (v.Phase == Working || v.Phase == Stuck) && v.Running == "" && !v.PhaseSince.IsZero() {
 		session += ", seen " + plain.Duration(max(0, time.Since(v.PhaseSince))) + " ago"
 	}
 	row("session", session)
@@ -338,7 +345,7 @@ func took(v Status, now time.Time) string {
 		return ""
 	}
 	ended, err := time.Parse(time.RFC3339, v.EndedAt)
-	if err == nil && v.Status != decide.InProgress && v.Phase != Working {
+	if err == nil && v.Status != decide.InProgress && !v.Works() {
 		return fmt.Sprintf("%s, until %s", plain.Duration(ended.Sub(began)), say.Clock(ended))
 	}
 	return fmt.Sprintf("%s, since %s", plain.Duration(now.Sub(began)), say.Clock(began))

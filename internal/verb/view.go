@@ -44,8 +44,9 @@ type Status struct {
 	Lanes         []Lane            `json:"lanes,omitempty"`
 	List          string            `json:"list"`                // its path
 	Session       string            `json:"session"`             // that works on it; "": none
-	Phase         Phase             `json:"phase"`               // working, waiting, needs you, never begun or ended
+	Phase         Phase             `json:"phase"`               // working, STUCK, waiting, needs you, never begun, ended
 	PhaseSince    time.Time         `json:"phaseSince,omitzero"` // zero: not known
+	Silent        []Sign            `json:"silent,omitempty"`    // its sessions without a sign of life for ten minutes
 	Doom          string            `json:"doom"`                // how it will end in any case; "": it need not
 	Limits        []decide.Standing `json:"limits"`              // those that are on
 	Needs         string            `json:"needs"`               // what it needs of a person
@@ -72,6 +73,9 @@ type Status struct {
 	last    string // what went wrong in the last session of its run; "": nothing
 	notTold string // the notifier that failed at the last ending, with its outcome; "": none
 	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
+
+	signs []Sign    // of the sessions that work on it
+	stuck time.Time // since when all of them are silent, and nothing else is known to work on it; zero: it is not so
 }
 
 // Unreadable is the status of a loop that cannot be read.
@@ -211,7 +215,14 @@ func of(p *loop.Picture, contents func() string) Status {
 	if slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return !n.Sent() }) {
 		v.Notice = "pending"
 	}
+	v.listen(run.signs(p))
 	v.Phase, v.PhaseSince = phase(&v, p, state, run)
+	switch {
+	case !v.Works():
+		v.listen(nil, true)
+	case v.Running != "", v.Phase == Waiting:
+		v.Silent = nil // its session has to wait
+	}
 	do := func(verb string) string { return loop.InProject(l.Env, l.At, l.Call(verb)) }
 	v.Then = then(v, doom, p, run, do)
 	v.Command = command(v.Then, l.Env, state.Client)
@@ -382,6 +393,10 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		first = do("trust") + "; then: "
 	}
 	switch {
+	case v.Phase == Stuck && run.runs():
+		return "look at its log; '" + do("pause") + " --now' stops its agent, and '" + do("resume") + "' starts another"
+	case v.Phase == Stuck:
+		return "look at the terminal of its session; '" + do("cancel") + "' ends the loop"
 	case !works && v.Phase == Working:
 		return "none: it is over when the session of its run ends ('" + do("resume") + "' takes that back)"
 	case v.asked && v.Phase == Working:

@@ -22,7 +22,7 @@ type Detail struct {
 	Loop
 	Task       string           `json:"task"`
 	Items      []Item           `json:"items"`
-	Iterations []record.Session `json:"iterations"`       // the oldest first; only the last ones are kept
+	Iterations []record.Session `json:"iterations"`       // in their order; only the last ones are kept
 	Gone       int              `json:"gone"`             // sessions that are no longer kept
 	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
 	Checked    []verb.Checked   `json:"checked"`          // the latest first
@@ -125,6 +125,8 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	d.Iterations = record.Sessions(l.At.Project, d.Run.ID)
 	d.failing()
 	d.ByLane = record.ByLane(d.Iterations)
+	// Lanes end in any order.
+	slices.SortStableFunc(d.Iterations, func(a, b record.Session) int { return a.Iteration - b.Iteration })
 	d.Gone = max(0, d.Run.Sessions-len(d.Iterations)-len(d.Run.Running()))
 	if r, err := record.Load(l.Store); err == nil && r != nil {
 		d.sum(r.Work)

@@ -117,7 +117,7 @@ func TestTold(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
 	w.Run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "sh"}})
-	path := record.SessionLogPath(at.Project, "r1", 1)
+	path := filepath.Join(at.Project, record.Folder, loopdir.SessionLog("r1", 1))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}

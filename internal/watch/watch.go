@@ -31,8 +31,6 @@ type Loop struct {
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when its files last changed
 	LastSign  time.Time `json:"lastSign"`  // when these, or what its agents write, last changed
-
-	signs []string // the paths of what its agents write now
 }
 
 // Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
@@ -71,15 +69,11 @@ func (r *Run) Running() []Session {
 	return r.Lanes
 }
 
-// Works reports whether the loop is at work: a session or a run works on it.
-func (l *Loop) Works() bool {
-	return l.Phase == verb.Working || l.Phase == verb.Waiting
-}
-
-// Left says about how long the features that are open take, at the rate of the run; "" if that is not known.
+// Left says about how long the features that are open take, at the rate of the run; "" if that is not known, or if the
+// loop is stuck.
 func (l *Loop) Left() string {
 	took := time.Duration(0)
-	if l.Works() && l.Run != nil && l.Run.Done > 0 {
+	if l.Works() && l.Phase != verb.Stuck && l.Run != nil && l.Run.Done > 0 {
 		each := l.ChangedAt.Sub(l.Run.StartedAt) / time.Duration(l.Run.Done)
 		took = each * time.Duration(l.Features.Total-l.Features.Passed)
 	}
@@ -97,12 +91,12 @@ func (l *Loop) Has(text string) bool {
 	return strings.Contains(strings.ToLower(l.Name+" "+l.Project+" "+l.Word()), strings.ToLower(text))
 }
 
-// Doing says what goes on; "": nothing, or it waits, as Wrong says.
+// Doing says what goes on; "": nothing, or it waits or is stuck, as Wrong says.
 func (l *Loop) Doing() string {
 	switch running := l.Run.Running(); {
 	case l.Running != "":
 		return "runs " + l.Running
-	case l.Waits != nil:
+	case l.Waits != nil, l.Phase == verb.Stuck:
 		return ""
 	case len(running) > 0 && running[0].Lane > 0:
 		said := []string{}
@@ -118,18 +112,18 @@ func (l *Loop) Doing() string {
 	return ""
 }
 
-// Took returns how long the loop, or its run, takes or took; 0 if that is not known, as after a clock was set back. It
-// reports whether that goes on, so it depends on files alone and not on the time of the question.
-func (l *Loop) Took() (took time.Duration, goesOn bool) {
-	from, _ := time.Parse(time.RFC3339, l.StartedAt)
+// Took returns since when, and how long, the loop, or its run, takes or took; 0 if that is not known, as after a clock
+// was set back. It reports whether that goes on, so it depends on files alone and not on the time of the question.
+func (l *Loop) Took() (from time.Time, took time.Duration, goesOn bool) {
+	from, _ = time.Parse(time.RFC3339, l.StartedAt)
 	to := l.ChangedAt
 	if ended, err := time.Parse(time.RFC3339, l.EndedAt); err == nil && !l.Works() {
 		to = ended
 	}
 	if from.IsZero() || to.Before(from) {
-		return 0, l.Works()
+		return from, 0, l.Works()
 	}
-	return to.Sub(from), l.Works()
+	return from, to.Sub(from), l.Works()
 }
 
 // Find returns the loop of a key, of a run's id, or of a name that only one loop has; nil if there is none.
@@ -248,13 +242,10 @@ func ofPicture(p *loop.Picture) (found Loop, of []proc.Process) {
 		}
 		of = append(of, proc.Process{PID: last.PID, Start: last.Start})
 	}
-	if found.Works() && filepath.IsAbs(state.Transcript) {
-		found.signs = append(found.signs, state.Transcript)
+	last, _ := found.Heard()
+	if last.After(found.LastSign) {
+		found.LastSign = last
 	}
-	for _, one := range found.Run.Running() {
-		found.signs = append(found.signs, record.SessionLogPath(l.At.Project, found.Run.ID, one.Number))
-	}
-	found.LastSign = lastOf(found.ChangedAt, found.signs)
 	return found, of
 }
 

@@ -300,7 +300,7 @@ func TestSign(t *testing.T) {
 	w.Run(at, record.Run{
 		ID: "r1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Sessions: 2, Current: &record.Current{Session: 2},
 	})
-	log := record.SessionLogPath(at.Project, "r1", 2)
+	log := filepath.Join(at.Project, record.Folder, loopdir.SessionLog("r1", 2))
 	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
 		t.Fatal(err)
 	}

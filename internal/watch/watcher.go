@@ -163,14 +163,16 @@ func (w *Watcher) refresh() bool {
 	return changed.Load()
 }
 
-// refresh reads the loop if its files have changed or one of its processes has ended, and reports whether the loop is
-// another one.
+// refresh reads the loop if its files have changed, one of its processes has ended, or one of its sessions has fallen
+// silent or is no longer, and reports whether the loop is another one.
 func (k *known) refresh(env loop.Env) bool {
 	now, ended := stampOf(k.files), k.gone()
-	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) {
-		last := lastOf(k.loop.LastSign, k.loop.signs)
-		moved := !last.Equal(k.loop.LastSign)
-		k.loop.LastSign = last
+	last, other := k.loop.Heard()
+	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) && !other {
+		moved := last.After(k.loop.LastSign)
+		if moved {
+			k.loop.LastSign = last
+		}
 		return moved
 	}
 	began := time.Now()

@@ -324,3 +324,40 @@ func (w World) Lanes(name string, n, lanes int) *loopdir.Loop {
 	w.Run(at, r)
 	return at
 }
+
+// Silent makes a loop whose run works in lanes, each of which printed something for the last time so long ago; with one
+// time alone, without lanes.
+func (w World) Silent(name string, ago ...time.Duration) (at *loopdir.Loop, r record.Run) {
+	w.Helper()
+	at = w.Loop(name)
+	w.Commit(at, func(s *decide.State) { s.Session = decide.RunSession("run1") })
+	begin := time.Now().Add(-time.Hour)
+	r = record.Run{
+		ID: "run1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: begin, Sessions: len(ago),
+		Options: record.Options{Agent: "claude"}, Work: []record.Work{{Feature: "f0", Attempts: 1}},
+	}
+	for i, each := range ago {
+		c := record.Current{Session: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i+3), StartedAt: begin}
+		r.Lanes = append(r.Lanes, record.Lane{Number: c.Lane, Current: &c})
+		w.Printed(at, c.Session, "the last line\n", each)
+	}
+	if len(ago) == 1 {
+		r.Current, r.Lanes = r.Lanes[0].Current, nil
+		r.Current.Lane = 0
+	}
+	w.Run(at, r)
+	return at, r
+}
+
+// Printed writes what a session of a run has printed, so long ago.
+func (w World) Printed(at *loopdir.Loop, session int, text string, ago time.Duration) {
+	w.Helper()
+	path := filepath.Join(at.Project, record.Folder, loopdir.SessionLog("run1", session))
+	then := time.Now().Add(-ago)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	w.Write(path, text)
+	err = errors.Join(err, os.Chtimes(path, then, then))
+	if err != nil {
+		w.Fatal(err)
+	}
+}
