@@ -71,7 +71,8 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 // noChecks refuses checks that a loop does not have. Those that made it may be typed again.
 func (k *runner) noChecks(p *loop.Picture) error {
 	for _, text := range k.checks {
-		if !slices.ContainsFunc(p.Config.Checks, func(c config.Check) bool { return c.String() == text }) {
+		has := func(c config.Check) bool { return c.String() == text && !(c.FromList && c.Untrusted) }
+		if !slices.ContainsFunc(p.Config.Checks, has) {
 			return cli.Usagef(`the loop %s has checks of its own, and not '%s'; add it to "checks" in its ralph.json, `+
 				`then: %s`, plain.Line(p.Loop.At.Name, 100), plain.Line(text, 300), p.Loop.Call("trust"))
 		}
@@ -171,6 +172,12 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 		return nil, err
 	}
 	defer l.Close()
+	if !k.dryRun {
+		err = k.OfferTrust(k.out, l)
+	}
+	if err != nil {
+		return nil, err
+	}
 	p, err := l.Look()
 	if err != nil {
 		return nil, err
@@ -178,7 +185,7 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
 	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
 	for _, check := range p.Config.Checks {
-		if command := check.Command.String(); command != "" && !strings.Contains(command, "$") {
+		if command := check.Command.String(); command != "" && !check.Untrusted && !strings.Contains(command, "$") {
 			k.checked = append(k.checked, command)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -193,9 +192,6 @@ func lookTrust(in *inspection) {
 	trust := "look at it, then: " + call("trust")
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
 		in.warning("", "%s", text)
-	}
-	if checks, _ := locked.ListChecks(in.v.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
-		in.note(trust, "the list brings %s of its own, which nobody has trusted", plain.Count(len(checks), "check"))
 	}
 	if changed := p.Changed(); len(changed) > 0 {
 		in.failure(trust, "%s: the loop will end BLOCKED if the agent does not put that back", decide.Differs(changed))

@@ -87,7 +87,7 @@ var hostileLists = []badInput{
 	{
 		"checks that nobody trusts",
 		`[{"id":"one","passes":true,"verification":["touch $PROJECT/pwned"],"verify":"touch $PROJECT/pwned"},{"id":"two"}]`,
-		block, "1/2 features", "",
+		block, "1/2 features", "checks.log " + committed,
 	},
 	{"20 million brackets", many("[", 20_000_000), block, "column 201: nested deeper than 200 levels", ""},
 	{"a million objects", many(`{"features":`, 1_000_000), block, "nested deeper than 200 levels", ""},
@@ -275,7 +275,7 @@ var hostileConfigs = []badInput{
 	},
 	{
 		"an evaluator that nobody trusts", `{"evaluate":[{"command":"touch $PROJECT/pwned"}]}`,
-		end, "nobody has trusted the commands of ralph.json", "checks.jsonl checks.log " + committed,
+		end, "nobody has trusted the loop's commands", "checks.jsonl checks.log " + committed,
 	},
 	{"an unknown evaluator", `{"evaluate":["vote"]}`, end, "must be", ""},
 	{"1,000 evaluators", around(`{"evaluate":["default"`, `,"default"`, 999, `]}`), end, "at most 10", ""},

@@ -123,6 +123,9 @@ func (i *initialiser) run() error {
 			"  %s --force\n", i.Over, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))
 		return nil
 	}
+	if err := i.v.OnLoop(i.v.OfferTrust)(i.Out, []string{i.Name}); err != nil {
+		return err
+	}
 	session, run := say.Start(i.v.Env, at), say.StartRun(i.v.Env, i.Name)
 	why, fix := say.Unanswered(i.v.Env, at)
 	if why != "" && i.scope == "none" { // as was asked for

@@ -60,7 +60,11 @@ func (s *starter) run(w io.Writer, words []string) error {
 	if err != nil {
 		return err
 	}
-	argv, err := s.argv(l)
+	var argv []string
+	err = s.OfferTrust(w, l)
+	if err == nil {
+		argv, err = s.argv(l)
+	}
 	l.Close()
 	if err != nil {
 		return err

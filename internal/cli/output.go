@@ -60,10 +60,15 @@ func Confirm(w io.Writer, question, no string) error {
 		return errors.New("there is no terminal to ask at; look at what is listed and run it again with --yes")
 	}
 	if a := ask(w, question+" [y/N]"); a != "y" && a != "yes" {
-		return errors.New(no)
+		return Refusal(no)
 	}
 	return nil
 }
+
+// Refusal is the error of a person's no.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
 
 // Choose asks a person for one of several things.
 func Choose(w io.Writer, question string, of []string) (string, error) {

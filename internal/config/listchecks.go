@@ -12,7 +12,7 @@ import (
 
 // ListChecks turns the entries of a feature, as features.Item.Entries returns them,
 // into list checks and manual points. A manual point is a text that only a person
-// can check. An entry that reads like a command becomes a check if isCommand accepts
+// can check. An entry that only reads like a command becomes a check if isCommand accepts
 // its text.
 func ListChecks(item features.Item, isCommand func(text string) bool) (checks []Check, manual []string) {
 	for _, e := range item.Entries() {
@@ -23,7 +23,7 @@ func ListChecks(item features.Item, isCommand func(text string) bool) (checks []
 			FromList: true,
 		}
 		switch {
-		case e.Kind == features.EntryCommand && isCommand(e.Text):
+		case e.Kind == features.EntryCommand && (!e.Guessed || isCommand(e.Text)):
 			c.Shell = e.Text
 		case e.Kind == features.EntryExists && local:
 			c.FileExists = e.File
@@ -47,26 +47,33 @@ func ListChecks(item features.Item, isCommand func(text string) bool) (checks []
 	return checks, manual
 }
 
-// AddListChecks adds the list checks that a person has trusted, and returns the manual
+// AddListChecks adds the list checks of the features that a person has trusted, and returns the manual
 // points of each feature by its id. A feature of lost, which is what
-// features.List.Lost returned, was reworded since, so its checks are not trusted.
-func (c *Effective) AddListChecks(list features.List, lost []string) map[string][]string {
+// features.List.Lost returned, was reworded since, so its checks are not trusted. If nobody has trusted the list's
+// checks, none of them runs, and no condition either: an agent may have written it. isCommand then tells the commands.
+func (c *Effective) AddListChecks(list features.List, lost []string, isCommand func(string) bool) map[string][]string {
 	manualPoints := map[string][]string{}
+	if c.ListChecks {
+		isCommand = func(text string) bool { return !slices.Contains(c.NotCommands, text) }
+	}
 	for _, item := range list.Items {
 		_, reworded := slices.BinarySearch(lost, item.ID)
-		trusted := c.Features[item.ID] != "" && !reworded
-		checks, manual := ListChecks(item,
-			func(text string) bool { return trusted && !slices.Contains(c.NotCommands, text) })
+		trusted := !reworded && (c.Features[item.ID] != "" || len(c.Features) == 0 && !c.ListChecks)
+		checks, manual := ListChecks(item, func(text string) bool { return trusted && isCommand(text) })
 		if !trusted {
 			checks = nil
 		}
 		for i := range checks {
-			if c.Revoked {
+			switch {
+			case !c.ListChecks:
+				checks[i].Untrusted = true
+				c.UntrustedOfList++
+			case c.Revoked:
 				c.distrust(&checks[i].Command)
 			}
 		}
 		c.Checks = append(c.Checks, checks...)
-		if len(manual) > 0 {
+		if len(manual) > 0 && c.ListChecks {
 			manualPoints[item.ID] = manual
 		}
 	}

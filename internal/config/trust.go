@@ -98,6 +98,8 @@ type Effective struct {
 	Gone      bool  // there was a ralph.json when a person trusted the loop, and there is none now
 	Untrusted int   // how many commands do not run because no person has trusted them
 
+	UntrustedOfList int // how many list checks do not, likewise
+
 	Trust        // the record of what a person has trusted
 	Trusted bool // there is such a record; without one, Trust is zero
 }

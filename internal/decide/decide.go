@@ -174,7 +174,7 @@ func (d *Decision) choose(s *Snapshot) (feature features.Item) {
 
 // untrusted says what did not run.
 func untrusted(what string) string {
-	return "nobody has trusted the commands of ralph.json, so the " + what + " did not run"
+	return "nobody has trusted the loop's commands, so the " + what + " did not run"
 }
 
 // needsTrust reports whether a person has to trust a check before it proves what is claimed. No work of the agent's

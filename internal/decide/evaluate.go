@@ -11,6 +11,8 @@ import (
 type Evaluator struct {
 	Name   string
 	Preset string // one of the presets below; empty: a command of the person
+
+	Refused bool // it is a command that nobody has trusted, so it does not run
 }
 
 // The presets, and when the loop is complete for each.
@@ -153,7 +155,7 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 		switch {
 		case a.Action == AnswerComplete && !open && d.Failure == nil:
 			d.complete(s, AllFeaturesPass)
-		case a.Action != AnswerComplete && a.Action != AnswerContinue && s.Untrusted:
+		case a.Action != AnswerComplete && a.Action != AnswerContinue && by.Refused:
 			d.Next.Needs = untrusted("evaluator " + plain.Line(by.Name, 80))
 			d.end(s, Blocked, Untrusted)
 		case a.Action != AnswerComplete && a.Action != AnswerContinue:

@@ -204,7 +204,7 @@ type Rules struct {
 	Checks       []Check
 	Held         map[string]string // the features that a person trusted, by id; nil: all features
 	ManualPoints map[string]bool   // features with points that only a person can check
-	Untrusted    bool              // there are commands that nobody has trusted, so they do not run
+	Untrusted    bool              // there are checks or commands that nobody has trusted, so they do not run
 	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
 	Commit       bool              // what a stop has proven is committed
 }

@@ -13,6 +13,7 @@ import (
 type Entry struct {
 	Kind    string // one of the kinds below
 	Text    string // the command, or what a person has to look at
+	Guessed bool   // the list does not say that Text is a command; it reads like one
 	File    string // slash-separated, as the list has it
 	Pattern string // a regular expression; plain text if it is not a valid one
 }
@@ -29,6 +30,9 @@ const (
 // entryKeys are the keys of an item that hold entries, as found in public lists.
 var entryKeys = []string{"verify", "verification", "completionCriteria"}
 
+// testFile is the key of an item that names a file which has to be there.
+const testFile = "test_file"
+
 // Entries returns the conditions for the item to be done, without duplicates. Text that
 // reads like a command is one, other text is manual. A typed entry without a command,
 // such as {"type": "all_tests_pass"}, is manual too.
@@ -36,12 +40,18 @@ func (i Item) Entries() (entries []Entry) {
 	item := gjson.Parse(i.raw)
 	for _, key := range entryKeys {
 		for _, v := range item.Get(key).Array() { // a value that is no array counts as an array of one
-			if e := entry(v); !slices.Contains(entries, e) {
+			e := entry(v)
+			e.Guessed = e.Guessed && key != "verify"
+			same := func(other Entry) bool {
+				other.Guessed = e.Guessed
+				return other == e
+			}
+			if !slices.ContainsFunc(entries, same) {
 				entries = append(entries, e)
 			}
 		}
 	}
-	for _, v := range item.Get("test_file").Array() {
+	for _, v := range item.Get(testFile).Array() {
 		if e := (Entry{Kind: EntryExists, File: v.Str}); v.Str != "" && !slices.Contains(entries, e) {
 			entries = append(entries, e)
 		}
@@ -52,7 +62,7 @@ func (i Item) Entries() (entries []Entry) {
 func entry(v gjson.Result) Entry {
 	if !v.IsObject() {
 		if text := strings.TrimSpace(v.Str); v.Type == gjson.String && !prose(text) {
-			return Entry{Kind: EntryCommand, Text: text}
+			return Entry{Kind: EntryCommand, Text: text, Guessed: true}
 		}
 		return Entry{Kind: EntryManual, Text: v.String()}
 	}

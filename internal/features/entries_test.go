@@ -9,7 +9,7 @@ func TestEntries(t *testing.T) {
 	for in, want := range map[string][]Entry{
 		`{}`: nil,
 		`{"verify": "go test ./...", "verification": ["npm test", "Manual: look at the page"]}`: {
-			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryCommand, Text: "npm test"},
+			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryCommand, Text: "npm test", Guessed: true},
 			{Kind: EntryManual, Text: "Manual: look at the page"},
 		},
 		`{"verify": "npm test", "completionCriteria": [" npm test "]}`: {{Kind: EntryCommand, Text: "npm test"}},

@@ -63,6 +63,8 @@ type List struct {
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 	Reading          // how the list was read
 
+	HasEntries bool // Item.Entries returns some for an item; few lists have them
+
 	// Of Markdown: the checkboxes that are no work, and those of the work that are not written as usual.
 	LeftOut, Slips LineNotes
 

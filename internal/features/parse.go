@@ -58,6 +58,7 @@ type parser struct {
 	all      []Item   // in list order, subtasks before their task
 	level    int      // how many arrays of subtasks the parser is in
 	refused  bool     // one of the subtasks is no object
+	entries  bool     // an item has entries
 	problems []error
 	remarks  []error
 	leftOut  LineNotes
@@ -91,7 +92,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 		p.fail(0, "there is no tag %q; the list has none", plain.Line(r.Tag, 80))
 	}
 	list := List{
-		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all,
+		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all, HasEntries: p.entries,
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == checkboxes {
@@ -385,6 +386,8 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		switch {
 		case markOf(key) != noMark:
 			p.setMark(item, f, key, value, at, begin)
+		case slices.Contains(entryKeys, key), key == testFile:
+			p.entries = true
 		case slices.Contains(outKeys, key):
 			f.out = f.out || value == "true"
 		case slices.Contains(needKeys, key) && value != "[]" && value != `""` && value != "null":

@@ -12,22 +12,31 @@ import (
 // ListChecks returns the checks that the features of a list bring, and those of their commands
 // that name no existing program in the folders of a PATH.
 func ListChecks(searchPath string, list decide.List) (checks []config.Check, manual []string) {
-	known := map[string]bool{} // many features bring the same
+	isCommand := Commands(searchPath)
 	for _, item := range list.Items {
-		found, _ := config.ListChecks(item, func(command string) (is bool) {
-			if is, has := known[command]; has {
-				return is
-			}
-			is = IsCommand(searchPath, command)
-			if !is {
+		found, _ := config.ListChecks(item, func(command string) bool {
+			is := isCommand(command)
+			if !is && !slices.Contains(manual, command) {
 				manual = append(manual, command)
 			}
-			known[command] = is
 			return is
 		})
 		checks = append(checks, found...)
 	}
 	return checks, manual
+}
+
+// Commands returns IsCommand for a PATH. It looks for each command once: many features bring the same.
+func Commands(searchPath string) func(command string) bool {
+	known := map[string]bool{}
+	return func(command string) bool {
+		is, has := known[command]
+		if !has {
+			is = IsCommand(searchPath, command)
+			known[command] = is
+		}
+		return is
+	}
 }
 
 // IsCommand reports whether the first word of a shell line can be a program.

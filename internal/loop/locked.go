@@ -236,7 +236,7 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 
 // NewTrust returns a record of text as the ralph.json that a person trusts, with hashes of all
 // that is held. If checks or an evaluator's command judge the features, the list is held too. The
-// checks that the features bring are trusted only if own is set.
+// checks that the features bring are trusted only if own is set; they hold the list in any case.
 func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, l.Env.Get("PATH"))
 	kept := proc.Keep(l.Env.Vars, rand.Text())
@@ -268,9 +268,13 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	if IsExample(l.listPath(c)) {
 		list = decide.List{} // a person is to write over it: the first stop locks what is there then
 	}
+	checks, manual := locked.ListChecks(l.Env.Get("PATH"), list)
+	of := c
+	if !c.Source.Given() { // what a tracker says is no check
+		of.Checks = slices.Concat(c.Checks, checks)
+	}
 	if own {
-		checks, manual := locked.ListChecks(l.Env.Get("PATH"), list)
-		c.Checks = append(c.Checks, checks...)
+		c = of
 		t.NotCommands = manual
 		t.ListChecks = len(checks) > 0
 	}
@@ -285,9 +289,9 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	t.Targets = f.Targets
 	t.Included = f.Included
 	if err == nil {
-		err = holdList(&t, c, list)
+		err = holdList(&t, of, list)
 	}
-	if err != nil || !c.HoldsList() {
+	if err != nil || !of.HoldsList() {
 		return t, err
 	}
 	return t, list.Err

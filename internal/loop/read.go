@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -126,20 +128,22 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)
-	if p.Config.ListChecks && s.List.Err == nil {
-		p.ManualPoints = p.Config.AddListChecks(s.List.List, s.Lost)
+	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.Given() { // a tracker's list brings no checks
+		path := cmp.Or(p.Config.SearchPath, l.Env.Get("PATH"))
+		p.ManualPoints = p.Config.AddListChecks(s.List.List, s.Lost, locked.Commands(path))
 		s.ManualPoints = map[string]bool{}
 		for id := range p.ManualPoints {
 			s.ManualPoints[id] = true
 		}
 	}
 	for _, e := range p.Config.Active() {
+		e.Refused = e.Untrusted
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
 	}
 	if len(p.Config.Features) > 0 {
 		s.Held = p.Config.Features
 	}
-	s.Untrusted = p.Config.Untrusted > 0
+	s.Untrusted = p.Config.Untrusted+p.Config.UntrustedOfList > 0
 	s.Recheck = p.Config.Recheck
 	s.Commit = p.Config.Commit && p.Config.Trusted && !p.Config.Revoked && ev.WorkTree == "" // lanes make their own
 	s.Promises = p.Config.Promises

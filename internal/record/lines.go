@@ -213,7 +213,7 @@ func inWords(results []decide.Receipt) string {
 		return ""
 	}
 	if i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed }); i >= 0 {
-		return plain.Line(results[i].Name, 80) + " failed"
+		return plain.Line(results[i].Name, 80) + " " + results[i].Outcome()
 	}
 	return plain.Count(len(results), "check") + " passed"
 }

@@ -316,6 +316,10 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 		notes = append(notes, plain.Count(p.Config.Untrusted, "command")+
 			" that nobody has trusted must not run; to accept: "+trust)
 	}
+	if p.Config.UntrustedOfList > 0 {
+		notes = append(notes, fmt.Sprintf("the list brings %s of its own, which nobody has trusted; "+
+			"to look at them and accept: %s", plain.Count(p.Config.UntrustedOfList, "check"), trust))
+	}
 	return notes
 }
 

@@ -44,6 +44,26 @@ func (v Verbs) Trust() *cli.Command {
 	return cmd
 }
 
+// OfferTrust shows a person at a terminal the checks that a loop's list brings and nobody has trusted, as part of what
+// 'trust' shows, and asks. After a no, the loop works without them, and does not end COMPLETE.
+func (v Verbs) OfferTrust(w io.Writer, l *loop.Loop) error {
+	p, err := l.Look()
+	begins := p.Config.UntrustedOfList > 0 && !p.Config.Revoked && p.Snapshot.Record().Status.GoesOn()
+	if err != nil || !begins || !l.Store.Protected || !cli.CanAsk() || v.PersonFor(l) != nil {
+		return err
+	}
+	t, err := newTruster(w, l)
+	if err == nil {
+		fmt.Fprintf(w, "\nThe list brings %s of its own:\n", plain.Count(p.Config.UntrustedOfList, "check"))
+		err = t.trust(false)
+	}
+	if errors.As(err, new(cli.Refusal)) {
+		fmt.Fprintf(w, "%v; without these checks the loop does not end COMPLETE\n", err)
+		return nil
+	}
+	return err
+}
+
 type truster struct {
 	w      io.Writer
 	l      *loop.Loop

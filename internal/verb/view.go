@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -321,10 +320,6 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
-	if checks, _ := locked.ListChecks(p.Loop.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
-		add("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s",
-			plain.Count(len(checks), "check"), do("trust"))
-	}
 	if v.trouble != "" {
 		add("the last stop gave up: %s", v.trouble)
 	}
@@ -480,7 +475,7 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back (if it is new, remove it)"
-	case v.ExitReason == decide.Untrusted:
+	case v.ExitReason == decide.Untrusted, v.ExitReason == decide.AllBlocked && p.Snapshot.Untrusted:
 		return do("trust")
 	case v.ExitReason == decide.CheckTime:
 		return say.RaiseTimeout
