@@ -39,6 +39,7 @@ type Item struct {
 	Passes   bool    // the list claims that it passes
 	Blocked  bool    // the list says that nobody can work on it now
 	Derived  bool    // ID is not in the list
+	IsAdded  bool    // it came into the list after a person trusted the others
 
 	waits bool   // it is open and needs an item that does not pass, or a later time
 	raw   string // the whole item, as JSON
@@ -201,6 +202,17 @@ func (l List) Find(id string) (Item, bool) {
 		return l.all[at], true
 	}
 	return Item{}, false
+}
+
+// MarkAdded marks the items that are not among those that a person trusted, by id. They come last, whatever they say.
+func (l *List) MarkAdded(trusted map[string]string) {
+	for _, items := range [][]Item{l.all, l.Items} {
+		for n := range items {
+			if _, has := trusted[items[n].ID]; !has {
+				items[n].IsAdded, items[n].Priority = true, math.Inf(1)
+			}
+		}
+	}
 }
 
 // Open returns the ids of the items that do not pass, in list order.

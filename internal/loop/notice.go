@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -97,6 +98,9 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		needs = cmp.Or(needs, p.Loop.Env.ToMerge)
 		if state.Uncommitted != "" {
 			needs = cmp.Or(needs, "not all that has changed is committed: "+state.Uncommitted)
+		}
+		if unproven := p.Snapshot.Unproven(); unproven != "" {
+			needs = strings.TrimPrefix(needs+"; "+unproven, "; ")
 		}
 	}
 	report := ""

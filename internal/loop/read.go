@@ -142,6 +142,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	if len(p.Config.Features) > 0 {
 		s.Held = p.Config.Features
+		s.List.MarkAdded(s.Held)
 	}
 	s.Untrusted = p.Config.Untrusted+p.Config.UntrustedOfList > 0
 	s.Recheck = p.Config.Recheck

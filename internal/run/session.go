@@ -404,14 +404,17 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 	r.Record.Forget(c)
 	r.Record.Iterations++
 	var results []decide.Receipt
-	told := told{}
+	told, worked := told{}, c.Feature
 	if s != nil {
+		if item, _ := s.Picture.Snapshot.List.Find(worked); item.IsAdded {
+			worked = "" // no check proves it
+		}
 		results = s.Picture.Snapshot.Results
 		told = r.told(s, state, c)
 	}
 	if !r.Record.Leg().IsJob() {
 		r.Record.WorkOn(c.Feature).Attempts++
-		r.Record.NoteChecks(c.Feature, results)
+		r.Record.NoteChecks(worked, results)
 	}
 	r.files.Session(&r.Record, c, results, true)
 	over := r.legCounted(c, state)

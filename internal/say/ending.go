@@ -58,6 +58,9 @@ func why(p *loop.Picture, s decide.State) string {
 	list, do := p.Snapshot.List, p.Loop.Call
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
+	if unproven := p.Snapshot.Unproven(); unproven != "" {
+		after += " " + unproven + "."
+	}
 	if p.Snapshot.NoList {
 		so = "it is not complete"
 		if s.Status == decide.Complete {

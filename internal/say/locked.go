@@ -65,16 +65,13 @@ func CanRestore(p *loop.Picture) bool {
 func untrusted(p *loop.Picture) string {
 	s := &p.Snapshot
 	ofFeatures := func(c decide.Check) bool { return c.When == decide.WhenFeature && len(c.Features) == 0 }
-	if s.Held == nil || s.List.Err != nil || !slices.ContainsFunc(s.Checks, ofFeatures) {
-		return ""
-	}
 	var added []string
 	for _, item := range s.List.Items {
-		if !s.Holds(item.ID) {
+		if item.IsAdded {
 			added = append(added, plain.Line(item.ID, 80))
 		}
 	}
-	if len(added) == 0 {
+	if len(added) == 0 || !slices.ContainsFunc(s.Checks, ofFeatures) {
 		return ""
 	}
 	return fmt.Sprintf("no check runs for %s: added to the list after its checks were trusted; look at that, then: %s",

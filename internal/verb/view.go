@@ -178,6 +178,9 @@ func of(p *loop.Picture, contents func() string) Status {
 		v.Confined = plain.Line(say.ConfinedTo(p.Config.Config), 500)
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
+	if v.Status == decide.Complete {
+		v.Needs = s.Unproven()
+	}
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
 	restores := doom.Next.ExitReason == decide.ConfigChanged || doom.Next.ExitReason == decide.ListChanged
@@ -430,6 +433,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	case v.Status == decide.Complete && v.Features.Proven < p.Snapshot.Provable():
 		return do("resume") + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
 			v.Features.Total)
+	case v.Status == decide.Complete && v.Needs != "":
+		return "look at what was done, since " + v.Needs
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
@@ -499,7 +504,7 @@ type Item struct {
 	State string `json:"state"` // open; done: the list claims it; blocked: nobody can ever work on it; dropped: no work
 	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
 	Title string `json:"title"`
-	Why   string `json:"why"` // why nobody can work on it now
+	Why   string `json:"why"` // why nobody can work on it now, or why it is not proven
 	Model string `json:"model"`
 }
 
@@ -517,8 +522,11 @@ func Items(p *loop.Picture) []Item {
 	}
 	for _, item := range l.Items {
 		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
+		if item.IsAdded {
+			v.Why = "added after trust, so no check proves it"
+		}
 		if !item.Passes {
-			v.State, v.Why = "open", cmp.Or(l.Why(item), waiting[item.ID])
+			v.State, v.Why = "open", cmp.Or(l.Why(item), waiting[item.ID], v.Why)
 			if v.Order == 0 {
 				v.State = "blocked"
 			}
