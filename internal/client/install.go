@@ -91,22 +91,17 @@ func (c *Client) Installed(path string) bool { return len(c.Entries(path, c.Even
 // OthersStop reports whether the settings have a Stop hook that is not ours.
 func (in Install) OthersStop() bool {
 	others := func(h *Hook) bool { return h.Event == in.Events[0] && !h.Ours }
-	for _, file := range in.Settings(in.Scopes...) {
-		if slices.ContainsFunc(file.Hooks, others) {
-			return true
-		}
-	}
-	return false
+	return in.any(func(s Settings) bool { return slices.ContainsFunc(s.Hooks, others) })
+}
+
+// any reports whether one of the settings files is so.
+func (in Install) any(is func(Settings) bool) bool {
+	return slices.ContainsFunc(in.Settings(in.Scopes...), is)
 }
 
 // Hooked reports whether a hook of ours answers the client's stops.
 func (in Install) Hooked() bool {
-	for _, file := range in.Settings(in.Scopes...) {
-		if len(file.Ours(in.Events[0])) > 0 {
-			return true
-		}
-	}
-	return in.Plugin(program) != ""
+	return in.any(in.answers) || in.Plugin(program) != ""
 }
 
 // Everywhere reports whether the client calls this program in all projects. scope is that of the entry that called it;
@@ -116,15 +111,12 @@ func (in Install) Everywhere(scope string) bool {
 		return scope == "user" || scope == "plugin"
 	}
 	user := in.Files("user")[0]
-	for _, scope := range []string{"local", "project"} {
-		for _, file := range in.Files(scope) {
-			if in.Installed(file) && !loopdir.SameFile(file, user) {
-				return false
-			}
-		}
-	}
-	return in.Hooked()
+	own := func(s Settings) bool { return in.answers(s) && !loopdir.SameFile(s.Path, user) }
+	return !slices.ContainsFunc(in.Settings("local", "project"), own) && in.Hooked()
 }
+
+// answers reports whether settings have our entry for the event of a stop.
+func (c *Client) answers(s Settings) bool { return len(s.Ours(c.Events[0])) > 0 }
 
 // Settings is a settings file. One that the client leaves out is empty.
 type Settings struct {
@@ -194,12 +186,7 @@ func (in Install) Outranked(scope, event string, args []string) bool {
 
 // managedOnly reports whether an administrator has switched off all hooks but their own.
 func (in Install) managedOnly() bool {
-	for _, file := range in.Settings(Managed) {
-		if file.ManagedOnly {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.Settings(Managed), func(s Settings) bool { return s.ManagedOnly })
 }
 
 // calls reports whether a file has an entry whose program and arguments are args. Only
