@@ -88,7 +88,7 @@ var proof = []row{
 		"on Linux of locks and made-up events",
 		hook("event-forged"),
 		"internal/loop/send.go",
-		"	forged := errors.Is(trouble, ErrForged) // the loop goes on",
+		"	forged := errors.Is(trouble, ErrForged)",
 		"	forged := false",
 	},
 	{

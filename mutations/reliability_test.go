@@ -252,6 +252,20 @@ var reliability = []row{
 	return nil`,
 	},
 	{
+		"a record that is cut, empty or no record | a message to you, and one notice",
+		hook("record-half"),
+		"internal/loopdir/record.go",
+		"	case err == nil && string(told) == id:\n",
+		"	case err == nil && id == \"\":\n",
+	},
+	{
+		"a settings file that Claude Code ignores; `.claude` deleted | a message to you, and one notice",
+		hook("settings-typo"),
+		"internal/loop/send.go",
+		"goesOn && !l.At.TellOnce(id)",
+		"goesOn && l.At == nil",
+	},
+	{
 		"a loop or state folder that cannot be made or written, a full disk | the turn may end; a message says why",
 		hook("hook-state-folder"),
 		"internal/loopdir/loop.go",

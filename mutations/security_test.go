@@ -158,6 +158,13 @@ var security = []row{
 		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky != 0 {",
 	},
 	{
+		"A record's folder, or one above it, open to everybody | trusts nothing there",
+		hook("record-open"),
+		"internal/loopdir/loop.go",
+		"	for _, above := range []string{RecordsFolder(stateDir), SessionsFolder(stateDir), stateDir} {",
+		"	for _, above := range []string{} {",
+	},
+	{
 		"State and logs that others can read | uses 0600 whatever the umask",
 		hook("mode-0666"),
 		"internal/loopdir/record.go",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -106,10 +107,13 @@ func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
 	default:
 		probes = []probe{{"clients", func(in *inspection) { in.lookClient(c) }}}
 	}
+	// A job such as cron's has another PATH than the session, which finds this program, too.
+	path := v.Env.Get("PATH") + string(filepath.ListSeparator) + filepath.Dir(v.Env.Self)
+	v.Env.Vars = append(slices.Clone(v.Env.Vars), "PATH="+path)
 	in := v.newInspection(at.Project)
 	in.look(probes)
 	for _, f := range in.found {
-		if f.Level == "error" {
+		if f.Level == "error" && !(f.Check == "settings" && in.install.Hooked()) { // another file has the hook
 			return f.Text, f.Fix
 		}
 	}

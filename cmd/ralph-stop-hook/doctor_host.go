@@ -48,8 +48,8 @@ func (v verbs) newInspection(project string) *inspection {
 
 func lookSettings(in *inspection) {
 	for _, s := range in.scopes {
-		if s.Err != nil {
-			in.failure("mend "+s.shown, "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.Err)
+		if why, fix := in.install.Ignored(s.Settings); why != "" {
+			in.failure(fix, "%s", why)
 		}
 	}
 	in.fine("the client can read all settings files")

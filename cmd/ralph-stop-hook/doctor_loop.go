@@ -33,7 +33,7 @@ func lookFolders(in *inspection) {
 		}
 	}
 	if err := in.loop.Check(); err != nil {
-		f := in.failure("find out who made it; a loop is a folder of yours that others cannot write", "%v", err)
+		f := in.failure(verb.Unreadable(in.v.Env, in.loop, err).Then, "%v", err)
 		if info, err := os.Stat(in.loop.Dir); err == nil {
 			narrow(f, in.loop.Dir, info.Mode().Perm()&^0o002)
 		}
@@ -117,7 +117,7 @@ func lookLoop(in *inspection) {
 		}
 	}
 	if err != nil {
-		in.failure("", "%v", err)
+		in.failure(verb.Unreadable(in.v.Env, in.loop, err).Then, "%v", err)
 		return
 	}
 	if in.picture.Snapshot.State.Schema != 0 && !l.Store.Protected {

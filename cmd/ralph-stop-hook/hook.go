@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // defaultTimeout is the timeout in the settings entry that `init` writes.
@@ -234,12 +235,21 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 		noted = false
 	}
 	defer endNote() // after a bug
+	why, fix := "", ""
 	s, err := testOnlyStep(l, ctx, ev)
 	switch {
 	case err != nil:
 		h.giveUp(ctx, l, ev, err)
 	case !ev.Dying:
-		h.print(h.encode(s))
+		answer := h.encode(s)
+		if h.entry != "" {
+			why, fix = h.unheard(s)
+		}
+		if why != "" {
+			later := strings.Replace(why, "no stop", "no later stop", 1)
+			answer.Message = strings.TrimPrefix(answer.Message+" · "+later+"; next step: "+fix, " · ")
+		}
+		h.print(answer)
 	}
 	noted = noted && !s.Cut
 	endNote()
@@ -247,11 +257,30 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 		return
 	}
 	d := &s.Decision
+	if why != "" {
+		l.Warn(ctx, ev, why, fix)
+	}
 	if d.Commits() {
 		l.Notify(ctx, ev, s)
 	} else if d.Binding == "" {
 		l.Tidy(ctx, ev)
 	}
+}
+
+// unheard says that the client leaves settings out, or has this entry no more, while the loop goes on: it may not call
+// again. A plugin's entry and one of an administrator's server need not be in a file that is known.
+func (h *hook) unheard(s *loop.Step) (why, fix string) {
+	if h.client.Name != client.Usual || h.byHand() || s.Decision.Next.Status != decide.InProgress {
+		return "", ""
+	}
+	in := h.install()
+	why, fix = in.Ignored(in.Settings(in.Scopes...)...)
+	if slices.Contains([]string{"local", "project", "user"}, h.entry) && !in.Hooked() {
+		env := h.env
+		env.Unanswered = verbs{verb.Verbs{Env: env}}.unanswered
+		why, fix = say.Unanswered(env, s.Picture.Loop.At)
+	}
+	return why, fix
 }
 
 // encode turns the words for a step into Claude Code's answer.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -97,6 +98,17 @@ func (in Install) OthersStop() bool {
 // any reports whether one of the settings files is so.
 func (in Install) any(is func(Settings) bool) bool {
 	return slices.ContainsFunc(in.Settings(in.Scopes...), is)
+}
+
+// Ignored says which of the settings files the client leaves out, and what a person does about it; "": none.
+func (in Install) Ignored(files ...Settings) (why, fix string) {
+	for _, s := range files {
+		if s.Err != nil {
+			shown := plain.Path(in.Project, s.Path)
+			return fmt.Sprintf("%s: %v; the client ignores the whole file, and says nothing", shown, s.Err), "mend " + shown
+		}
+	}
+	return "", ""
 }
 
 // Hooked reports whether a hook of ours answers the client's stops.

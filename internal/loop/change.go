@@ -195,12 +195,16 @@ func (l *Loop) unsent(err error) error {
 }
 
 // SendDue sends the notices that are left. If the client of the loop's session died, it ends the
-// loop as the session's end would have.
+// loop as the session's end would have. If the loop cannot be read, it says so once, as a stop does.
 func (l *Loop) SendDue(ctx context.Context) error {
 	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil {
+		state, unread := l.Store.State()
+		if unread != nil || state.Status == decide.InProgress {
+			l.sendTrouble(ctx, ev, err)
+		}
 		return l.unsent(err)
 	}
 	if !p.Stale() && p.Snapshot.Killed == 0 {

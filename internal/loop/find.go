@@ -59,12 +59,10 @@ func OpenRecorded(env Env, dir string) (*Loop, error) {
 	return openRecord(env, at)
 }
 
+// openRecord opens the record alone. The loop beside an error can only say what is wrong with it.
 func openRecord(env Env, at *loopdir.Loop) (*Loop, error) {
 	store, err := at.OpenRecord()
-	if err != nil {
-		return nil, err
-	}
-	return &Loop{At: at, Store: store, Env: env}, nil
+	return &Loop{At: at, Store: store, Env: env}, err
 }
 
 // Close closes the loop's folders.
@@ -246,7 +244,7 @@ func (f finder) open(at *loopdir.Loop, refused error) (l *Loop, err error) {
 		}
 		l, err = openRecord(f.env, at)
 		if err != nil {
-			return nil, refused
+			return l, refused
 		}
 	}
 	l.seen, err = l.peek(f.ev)

@@ -264,7 +264,17 @@ func (l *Loop) await(ctx context.Context, deadline time.Time, ended <-chan struc
 	}
 }
 
-// sendTrouble tells the notifiers, once, of an ending that the record could not take.
+// warning is what a person should know of a loop that goes on, and what they do about it.
+type warning struct{ what, next string }
+
+func (w warning) Error() string { return w.what }
+
+// Warn tells the notifiers, once, what a person should know of a loop that goes on.
+func (l *Loop) Warn(ctx context.Context, ev Event, what, next string) {
+	l.sendTrouble(ctx, ev, warning{what, "; next step: " + next})
+}
+
+// sendTrouble tells the notifiers, once, of an ending that the record could not take, or of what ends no loop.
 func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	p := &Picture{Loop: l}
 	err := trouble
@@ -283,17 +293,22 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	id := l.deliveryID(state.StartedAt, "trouble "+trouble.Error())
 	_, code, _ := decide.Failed.Outcome()
 	commands := p.notifiers(code)
-	forged := errors.Is(trouble, ErrForged) // the loop goes on
-	if len(commands) == 0 || forged && !l.At.TellOnce("forged-"+ev.Session) || !forged && !l.Store.TellOnce(id) {
+	forged := errors.Is(trouble, ErrForged)
+	var about warning
+	goesOn := errors.As(trouble, &about) || forged
+	if len(commands) == 0 || goesOn && !l.At.TellOnce(id) || !goesOn && !l.Store.TellOnce(id) {
 		return
 	}
-	if !forged {
+	if !goesOn {
 		state.Status, state.ExitReason = decide.Failed, decide.InternalError
 	}
-	state.Needs = plain.Line(trouble.Error(), 500)
+	state.Needs = plain.Line(trouble.Error()+about.next, 500)
 	state.EndedAt, state.Session = time.Now(), ev.Session
 	what := p.payload(state, id)
 	if !forged {
+		what.ExitCode = code // also of a warning, so that the notifiers of failures get it
+	}
+	if !goesOn {
 		p.runNotifiers(ctx, commands, what, ev.Deadline(), nil)
 		return
 	}
@@ -305,8 +320,11 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 		addNotice(&state, what)
 		return l.Store.SaveState(state)
 	})
-	if err == nil {
+	switch {
+	case err == nil && forged:
 		_ = l.TellForAgent(ctx)
+	case err == nil:
+		_ = l.tell(ctx, ev.Deadline(), false)
 	}
 }
 

@@ -186,6 +186,18 @@ func (w Where) Own() (*Loop, error) {
 	return nil, nil
 }
 
+// withKey returns the folder of the loop that has that state folder, as a session knows it; "": none does.
+func (w Where) withKey(key string) string {
+	sessions, _ := os.ReadDir(SessionsFolder(w.StateDir))
+	for _, session := range sessions {
+		w.Session = session.Name()
+		if l, _ := w.Own(); l != nil && l.key == key {
+			return l.Dir
+		}
+	}
+	return ""
+}
+
 // Recorded is Own for the loop whose record names the folder dir.
 func (w Where) Recorded(dir string) (*Loop, error) {
 	l := w.at(dir)
@@ -324,6 +336,9 @@ func (l *Loop) Check() error {
 
 // Gone reports whether the loop's folder is not there any more: somebody moved or deleted it.
 func (l *Loop) Gone() bool { return !Exists(l.Dir) }
+
+// Restorable reports whether the loop's folder alone is gone, and not its project, as after 'git clean -fdx'.
+func (l *Loop) Restorable() bool { return l.Gone() && l.Below() && Exists(l.Project) }
 
 // ValidSession reports whether a session id is safe as the name of a file. The host's ids
 // are UUIDs. An id with other characters could be a path out of the folder, and one that
@@ -617,15 +632,20 @@ func (w Where) recorded() (loops []*Loop, err error) {
 	}
 	for _, entry := range entries {
 		s := Store{Loop: &Loop{stateDir: w.StateDir, key: entry.Name()}}
-		if s.openState(false) != nil {
-			continue
+		var state decide.State
+		err := s.openState(false)
+		if err == nil {
+			state, err = s.State()
 		}
-		state, err := s.State()
 		asked := s.CancelAsked()
 		s.Close()
+		dir := state.Loop
+		if err != nil {
+			dir = w.withKey(entry.Name())
+		}
 		// The key is made of the loop's path. A record under another key is not valid.
-		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			l.over = asked || state.Status != decide.InProgress && state.Status != decide.Paused
+		if l := w.at(dir); l.key == entry.Name() && checkFolder(l.Name) == nil {
+			l.over = asked || err == nil && state.Status != decide.InProgress && state.Status != decide.Paused
 			loops = append(loops, l)
 		}
 	}

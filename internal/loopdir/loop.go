@@ -87,12 +87,23 @@ func (l *Loop) Open() (*Store, error) {
 	return s, nil
 }
 
-// OpenRecord opens the record of a loop whose folder must not be used.
+// Fix is an error with the command that a person runs about it.
+type Fix struct {
+	Err error
+	Run string
+}
+
+func (f *Fix) Error() string { return f.Err.Error() + "; run: " + f.Run }
+
+func (f *Fix) Unwrap() error { return f.Err }
+
+// OpenRecord opens the record of a loop whose folder must not be used. The store beside an error has no folder, so
+// nothing of the loop is read or trusted.
 func (l *Loop) OpenRecord() (*Store, error) {
-	if l.stateErr != nil {
-		return nil, l.stateErr
-	}
 	s := &Store{Loop: l, Refused: true}
+	if l.stateErr != nil {
+		return s, l.stateErr
+	}
 	return s, s.openState(false)
 }
 
@@ -169,9 +180,14 @@ func withRemedy(err error) error {
 	return err
 }
 
-// checkState refuses a folder that somebody else could have written.
+// checkState refuses a folder that somebody else could have written, or put where it is.
 func checkState(root *os.Root, path, stateDir string) error {
 	info, err := root.Stat(".")
+	for _, above := range []string{RecordsFolder(stateDir), SessionsFolder(stateDir), stateDir} {
+		if info, missing := os.Stat(above); missing == nil && err == nil {
+			err = checkOwner(info, above, stateDir)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 var (
@@ -44,7 +46,8 @@ func userStateDir(getenv func(string) string) string {
 // another user). It must not be writable for everybody.
 func checkOwner(info fs.FileInfo, dir, project string) error {
 	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-		return fmt.Errorf("%s can be written by everybody (mode %04o); run: chmod o-w %q", dir, info.Mode().Perm(), dir)
+		err := fmt.Errorf("%s can be written by everybody (mode %04o)", dir, info.Mode().Perm())
+		return &Fix{err, "chmod o-w " + plain.Arg(dir)}
 	}
 	if foreign(info, project) {
 		return fmt.Errorf("%s belongs to another user (uid %d)", dir, owner(info))

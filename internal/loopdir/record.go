@@ -42,12 +42,18 @@ func (s *Store) State() (decide.State, error) {
 	if err == nil && data != nil {
 		state, err = parseState(data)
 	}
-	if err != nil {
-		return decide.State{},
-			fmt.Errorf("the record %s cannot be used: %w", filepath.Join(s.state.Name(), stateFile), err)
+	if err == nil {
+		return state, nil
 	}
-	return state, nil
+	path := filepath.Join(s.state.Name(), stateFile)
+	if errors.Is(err, errHalf) {
+		err = &Fix{err, "mv " + plain.Arg(path) + " " + plain.Arg(path+".broken")}
+	}
+	return decide.State{}, fmt.Errorf("the record %s cannot be used: %w", path, err)
 }
+
+// errHalf says of a record that no version of this program wrote all of it.
+var errHalf = errors.New("move it away to start over")
 
 // private reads a file of the state folder. It returns nil if there is no such file, and
 // an error if somebody else may have written the file.
@@ -70,7 +76,7 @@ const maxYear = 9000
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
 	if err := jsontext.Read(data, &state); err != nil {
-		return decide.State{}, fmt.Errorf("%w; move it away to start over", err)
+		return decide.State{}, fmt.Errorf("%w; %w", err, errHalf)
 	}
 	switch {
 	case state.Schema > decide.SchemaVersion:
@@ -80,7 +86,7 @@ func parseState(data []byte) (decide.State, error) {
 		len(state.Lanes) > decide.MaxLanes,
 		state.StartedAt.UTC().Year() < 1, state.StartedAt.UTC().Year() > maxYear,
 		state.EndedAt.UTC().Year() < 1, state.EndedAt.UTC().Year() > maxYear: // JSON has no times of other years
-		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
+		return decide.State{}, fmt.Errorf("fields are missing or make no sense; %w", errHalf)
 	}
 	return state, nil
 }
@@ -226,12 +232,20 @@ func (s *Store) restoreFolder() error {
 // was. It returns false if the last trouble told had the same id. A full disk still has
 // room for an empty file: the file says that some trouble was told, and nothing more is
 // told until an id can be recorded again. Trouble that leaves no trace is told each time.
+// Of a record that cannot be opened it is told once for each commit.
 func (s *Store) TellOnce(id string) bool {
+	if s.state == nil {
+		info, err := os.Lstat(filepath.Join(s.Loop.StatePath(), stateFile))
+		if err == nil {
+			id += info.ModTime().String()
+		}
+		return s.Loop.TellOnce(id)
+	}
 	told, err := read(s.state, troubleFile, maxPathBytes)
 	switch {
 	case err == nil && string(told) == id:
 		return false
-	case s.state == nil, Replace(s.state, troubleFile, []byte(id), 0o600) == nil:
+	case Replace(s.state, troubleFile, []byte(id), 0o600) == nil:
 		return true
 	case err == nil && len(told) == 0:
 		return false

@@ -325,7 +325,7 @@ func (v *Status) Wrong() string {
 	}
 	switch {
 	case v.Phase == "" && len(v.Notes) > 0:
-		return v.Notes[0]
+		return strings.Join(v.Notes, "; ")
 	case v.Phase == Stuck:
 	case v.Status == decide.Complete, v.Status == decide.Cancelled, v.Status == decide.Paused:
 		return ""
@@ -345,6 +345,8 @@ func (v *Status) Wrong() string {
 		add("the last stop gave up: " + v.trouble)
 	case v.Waits != nil && v.Phase == Waiting:
 		add("waits: " + v.Waits.For + ", until " + say.Clock(v.Waits.Until))
+	case v.Phase == NeedsYou && v.Status == decide.InProgress && v.unheard != "":
+		add(v.unheard)
 	case v.Phase == NeedsYou && v.Status == decide.InProgress:
 		add("no session works on it")
 	case len(said) == 0 && v.ExitReason != "":

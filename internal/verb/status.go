@@ -36,7 +36,8 @@ func (v Verbs) Status() *cli.Command {
 }
 
 const statusHelp = `Show how far a loop is. A loop whose client died stays IN_PROGRESS, and is shown as
-stale, until --send-due ends it INTERRUPTED.`
+stale, until --send-due ends it INTERRUPTED. One that cannot be read is UNKNOWN, for which
+--exit-code exits with 4.`
 
 type statusCall struct {
 	Verbs
@@ -72,7 +73,7 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 		return err
 	}
 	ending := decide.Ending{Status: views[0].Status, ExitReason: views[0].ExitReason}
-	if views[0].Works() {
+	if views[0].Works() || views[0].Phase == "" { // nobody knows how it ended
 		ending = decide.Ending{Status: decide.InProgress}
 	}
 	if code := ending.ExitCode(); code != 0 {
@@ -90,11 +91,11 @@ func (s *statusCall) views(args []string) ([]Status, error) {
 	views := make([]Status, 0, len(loops))
 	for _, at := range loops {
 		one, err := s.look(at)
-		if err != nil && !s.all {
+		if err != nil && s.Env.StateErr != nil {
 			return nil, err
 		}
 		if err != nil {
-			one = Unreadable(at, err)
+			one = Unreadable(s.Env, at, err)
 			s.unsent = errors.Join(s.unsent, fmt.Errorf("notices may be left of %s: %w", one.Name, err))
 		}
 		views = append(views, one)
@@ -126,6 +127,9 @@ func (s *statusCall) show(w io.Writer, views []Status) error {
 func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 	if !s.all {
 		at, err := s.Find(args)
+		if at != nil && loopdir.CheckName(at.Name) == nil {
+			err = nil // the view says what is wrong
+		}
 		return []*loopdir.Loop{at}, err
 	}
 	loops, err := s.Env.Where().All()
@@ -156,17 +160,16 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	if s.sendDue {
 		err = l.SendDue(background())
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Status{}, err
-	case unusable != nil && s.all: // its notices are sent
-		return Unreadable(at, unusable), nil
-	case unusable != nil:
-		return Status{}, unusable
 	}
 	v, err := Of(background(), l)
-	if err != nil && s.sendDue && s.all {
-		return Unreadable(at, err), nil
+	if s.sendDue && v.unheard != "" && v.Status == decide.InProgress && v.ClientRuns && at.Gone() == at.Restorable() {
+		ev := loop.Event{Heard: decide.Heard{Session: v.Session}, At: time.Now(), Timeout: time.Minute}
+		l.Warn(background(), ev, v.unheard, v.Then)
+	}
+	if err = cmp.Or(unusable, err); err != nil && s.sendDue { // its notices are sent
+		return Unreadable(s.Env, at, err), nil
 	}
 	return v, err
 }
@@ -320,7 +323,9 @@ func show(s cli.Screen, v Status) {
 		row("note", note)
 	}
 	// In one line, however long, so that it can be copied.
-	s.Lines("next step", cli.Labels, []string{plain.Line(v.Then, 500)})
+	if v.Then != "" {
+		s.Lines("next step", cli.Labels, []string{plain.Line(v.Then, 500)})
+	}
 }
 
 func colour(s cli.Screen, status decide.Status) string {

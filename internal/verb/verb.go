@@ -27,7 +27,8 @@ type Verbs struct {
 // ErrNoLoop means that the project has no loop.
 var ErrNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")
 
-// Find finds the loop that a verb's arguments name; without a name, the current one.
+// Find finds the loop that a verb's arguments name; without a name, the current one. Beside an error there may be the
+// loop that it is about.
 func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	if len(args) > 0 {
 		l, err := v.Env.Where().Named(args[0])
@@ -38,26 +39,29 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 		if len(lost) > 0 {
 			return lost[0], nil
 		}
-		return nil, err
+		return l, err
 	}
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
-		err = v.noLoop()
+		return v.noLoop()
 	}
 	return l, err
 }
 
-// noLoop says why the project has no current loop.
-func (v Verbs) noLoop() error {
+// noLoop says why the project has no current loop, and returns one whose folder is gone.
+func (v Verbs) noLoop() (*loopdir.Loop, error) {
 	if names := v.Names(); len(names) > 0 {
-		return fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
+		return nil, fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
 	lost := v.Env.Where().Lost("")
-	if len(lost) > 0 {
-		return v.Lost(lost[0])
+	switch {
+	case len(lost) > 0 && lost[0].Below():
+		return lost[0], v.Lost(lost[0])
+	case len(lost) > 0:
+		return nil, v.Lost(lost[0])
 	}
-	return ErrNoLoop
+	return nil, ErrNoLoop
 }
 
 // Lost returns an error that says what a person does about a loop that no search finds.

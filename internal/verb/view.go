@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -71,6 +72,7 @@ type Status struct {
 	trouble string // why the last stop could not do its work; "": it did
 	last    string // what went wrong in the last session of its run; "": nothing
 	notTold string // the notifier that failed at the last ending, with its outcome; "": none
+	unheard string // why no stop reaches the loop; "": one may
 	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
 
 	signs []Sign    // of the sessions that work on it
@@ -78,11 +80,25 @@ type Status struct {
 }
 
 // Unreadable is the status of a loop that cannot be read.
-func Unreadable(at *loopdir.Loop, err error) Status {
-	return Status{
+func Unreadable(env loop.Env, at *loopdir.Loop, err error) Status {
+	v := Status{
 		Name: plain.Line(at.Name, 100), Status: "UNKNOWN", Loop: plain.Line(at.Dir, 4096),
-		Notes: []string{plain.Line(err.Error(), 500)},
 	}
+	text := err.Error()
+	var fix *loopdir.Fix
+	if errors.As(err, &fix) {
+		text = strings.TrimSuffix(text, "; run: "+fix.Run)
+		v.Then = plain.Line(fix.Run, 800)
+	}
+	v.Notes = []string{plain.Line(text, 500)}
+	if at.Restorable() {
+		v.Then = loop.InProject(env, at, "ralph-stop-hook init "+plain.Arg(at.Name))
+		if why, _ := say.Unanswered(env, at); why != "" {
+			v.Notes = append(v.Notes, why)
+		}
+	}
+	v.Command = v.Then
+	return v
 }
 
 // Of looks at an open loop.
@@ -331,6 +347,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	}
 	if why, _ := say.Lost(p, state); why != "" && state.Status.GoesOn() {
 		add("%s", why)
+		v.unheard = why
 	}
 	if p.Stale() {
 		add("stale: its client was closed or killed ('status --send-due' ends the loop and tells the notifiers)")

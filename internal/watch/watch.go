@@ -184,7 +184,7 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 	return slices.DeleteFunc(all, func(l *loopdir.Loop) bool {
 		was := seen[l.Dir]
 		seen[l.Dir] = true
-		return was || l.Gone()
+		return was || l.Gone() && !l.Restorable()
 	}), nil
 }
 
@@ -195,7 +195,7 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 	p, err := look(env, at)
 	if err != nil {
 		found = ofFiles(at)
-		found.Status = verb.Unreadable(at, err)
+		found.Status = verb.Unreadable(env, at, err)
 		return found, nil
 	}
 	defer p.Loop.Close()

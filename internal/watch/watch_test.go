@@ -138,7 +138,7 @@ func TestFollow(t *testing.T) {
 	if err := os.RemoveAll(a.Dir); err != nil {
 		t.Fatal(err)
 	}
-	await("a loop that was deleted", func(p *Picture) bool { return p.Find("a") == nil })
+	await("a loop whose folder was deleted", loopIs("a", func(l *Loop) bool { return l.Status.Status == "UNKNOWN" }))
 	w.Loop("a")
 	w.Commit(a, func(s *decide.State) { s.Iteration = 9 })
 	await("a loop that is there again", loopIs("a", func(l *Loop) bool { return l.Iteration == 9 }))
