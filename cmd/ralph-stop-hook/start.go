@@ -83,6 +83,9 @@ func (s *starter) find(w io.Writer, words []string) (*loopdir.Loop, error) {
 		if err := i.plan(); err != nil {
 			return err
 		}
+		if _, err := s.client(s.Env, cmp.Or(i.List, i.Name)); err != nil {
+			return err
+		}
 		return i.write()
 	})
 	switch {
@@ -121,17 +124,11 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ask, _ := env.Clients(env.Client)
-	path, err := proc.LookPath(ask[0], s.Env.Get("PATH"))
+	argv, err := s.client(env, l.At.Name)
 	if err != nil {
-		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s "+
-			"--agent NAME", ask[0], plain.Arg(l.At.Name))
+		return nil, err
 	}
-	argv := append([]string{path}, append(ask[1:], prompt)...)
-	if env.Client != "" && len(s.mode)+len(s.allowed) > 0 {
-		return nil, cli.Usagef("--permission-mode and --allowed-tools are for Claude Code; "+
-			"what %s takes stands behind --", client.Find(env.Client).Title)
-	}
+	argv = append(argv, prompt)
 	if s.mode != "" {
 		argv = append(argv, "--permission-mode", s.mode)
 	}
@@ -139,6 +136,21 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 		argv = append(append(argv, "--allowedTools"), s.allowed...)
 	}
 	return append(argv, s.behind...), nil
+}
+
+// client returns the command line of the client without a prompt. work is the loop or the list, for another agent.
+func (s *starter) client(env loop.Env, work string) ([]string, error) {
+	ask, _ := env.Clients(env.Client)
+	path, err := proc.LookPath(ask[0], s.Env.Get("PATH"))
+	if err != nil {
+		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s "+
+			"--agent NAME", ask[0], plain.Arg(work))
+	}
+	if env.Client != "" && len(s.mode)+len(s.allowed) > 0 {
+		return nil, cli.Usagef("--permission-mode and --allowed-tools are for Claude Code; "+
+			"what %s takes stands behind --", client.Find(env.Client).Title)
+	}
+	return append([]string{path}, ask[1:]...), nil
 }
 
 // become makes this process the program of argv. Where no system call does that, it waits for the program.
