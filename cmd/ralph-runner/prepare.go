@@ -103,6 +103,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		if err != nil { // what is refused makes no loop
 			return err
 		}
+		m.Fits = func() error { return first.repoFits(m) }
 		m.Checks = first.checks // without those of one leg alone
 		return k.makeLoop(m)
 	})

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"io"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
 // makeTask makes a loop without a list.
@@ -16,6 +21,7 @@ func (k *runner) makeTask() (*loopdir.Loop, error) {
 	m.Task = k.task
 	m.Checks = k.checks
 	m.Limits.MaxIterations = k.options.MaxIterations
+	m.Fits = func() error { return k.repoFits(m) }
 	if err := m.Make(); err != nil {
 		return nil, err
 	}
@@ -25,8 +31,11 @@ func (k *runner) makeTask() (*loopdir.Loop, error) {
 // makeLoop makes a loop for the list of m. With --dry-run it only says so, and ends the call.
 func (k *runner) makeLoop(m *newloop.Maker) error {
 	if !k.dryRun {
-		defer m.Tell()
-		return m.Make()
+		err := m.Make()
+		if err == nil {
+			m.Tell()
+		}
+		return err
 	}
 	if err := m.Settle(); err != nil {
 		return err
@@ -36,4 +45,21 @@ func (k *runner) makeLoop(m *newloop.Maker) error {
 	}
 	m.ShowPlan()
 	return &cli.Exit{}
+}
+
+// repoFits refuses a new loop in whose repository the run could not begin.
+func (k *runner) repoFits(m *newloop.Maker) error {
+	o := k.options
+	if k.cmd.Given("branch") {
+		o.Branch = cmp.Or(k.branch, "ralph/"+m.Name)
+	}
+	var needs []string
+	if list, _ := features.Named(m.List); list != "" && list != config.ListNone {
+		needs = append(needs, list)
+	}
+	err := run.Fits(context.Background(), k.Env, m.Project, o, needs...)
+	if err != nil {
+		err = &cli.Exit{Code: failed, Err: err}
+	}
+	return err
 }

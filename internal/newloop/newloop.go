@@ -37,6 +37,7 @@ type Maker struct {
 	Force      bool // start the loop anew
 	Claimed    bool // every feature may pass already, since the loop begins with a review
 
+	Fits   func() error           // what else refuses the loop, when its names are known
 	Given  func(flag string) bool // whether the person gave a flag
 	ByList string                 // the command line that takes the path of a list behind it
 	Out    io.Writer
@@ -60,14 +61,14 @@ type Maker struct {
 // New returns a maker for the loop of a list.
 func New(v verb.Verbs, byList string, out io.Writer) *Maker {
 	return &Maker{
-		Verbs: v, ByList: byList, Out: out, Given: func(string) bool { return false },
+		Verbs: v, ByList: byList, Out: out, Fits: func() error { return nil }, Given: func(string) bool { return false },
 		Limits: decide.Limits{MaxIterations: decide.DefaultIterations},
 	}
 }
 
 // Make makes the loop.
 func (m *Maker) Make() error {
-	for _, step := range []func() error{m.Settle, m.Plan, m.Write} {
+	for _, step := range []func() error{m.Settle, m.Plan, m.Fits, m.Write} {
 		if err := step(); err != nil {
 			return err
 		}

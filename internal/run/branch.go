@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
@@ -37,6 +38,29 @@ func (r *Run) ontoBranch(ctx context.Context, p *loop.Picture) error {
 		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.Record.ID))
 	}
 	return nil
+}
+
+// Fits refuses a project in whose repository a run could not begin, before there is a loop. The loop needs files: its
+// list, if it has one.
+func Fits(ctx context.Context, env loop.Env, project string, o record.Options, needs ...string) error {
+	w := worktree.Options{Project: project, Env: env.Vars}
+	switch {
+	case o.Workers > 0:
+		w.Except = append(needs, loopdir.Below, loopdir.RunFolder)
+	case o.Branch != "":
+		w.Branch, w.For = o.Branch, "runs with --branch"
+	default:
+		return nil
+	}
+	repo, err := worktree.Open(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	if o.Workers > 0 {
+		return repo.Ready(ctx)
+	}
+	return repo.CanSwitch(ctx, needs)
 }
 
 // needsThere returns the files below the project that the run's branch must have: without its list or its ralph.json

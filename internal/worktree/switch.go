@@ -18,6 +18,27 @@ import (
 // nothing that an agent of an earlier run may have written into the repository: no hooks, and no filters. A branch is
 // refused on which a file below the project would be missing that the loop needs.
 func (r *Repo) Switch(ctx context.Context, needs []string) error {
+	if err := r.CanSwitch(ctx, needs); err != nil {
+		return err
+	}
+	args := []string{"switch", "--quiet", "--no-guess", r.branch}
+	switch {
+	case r.isOn(ctx, r.git, r.branch):
+		return nil
+	case r.At(ctx, r.branch) == "":
+		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
+	}
+	c := r.command(r.top, r.git, args...)
+	c.Timeout = gitTime
+	if _, err := proc.GitOutput(ctx, c, args[0]); err != nil {
+		return fmt.Errorf("the branch %s cannot be checked out: %w; mend that, or name another branch",
+			plain.Line(r.branch, 200), err)
+	}
+	return nil
+}
+
+// CanSwitch refuses what Switch refuses, but for what git alone finds out when it switches.
+func (r *Repo) CanSwitch(ctx context.Context, needs []string) error {
 	if err := r.checkBranch(ctx); err != nil {
 		return err
 	}
@@ -32,23 +53,10 @@ func (r *Repo) Switch(ctx context.Context, needs []string) error {
 		return fmt.Errorf("the configuration of this repository has filters, which an agent can write: look at it, and "+
 			"type git switch %s", plain.Arg(plain.Line(r.branch, 200)))
 	}
-	args := []string{"switch", "--quiet", "--no-guess", r.branch}
-	switch {
-	case r.isOn(ctx, r.git, r.branch):
+	if r.isOn(ctx, r.git, r.branch) {
 		return nil
-	case r.At(ctx, r.branch) == "":
-		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
 	}
-	if err := r.hasAll(ctx, needs); err != nil {
-		return err
-	}
-	c := r.command(r.top, r.git, args...)
-	c.Timeout = gitTime
-	if _, err := proc.GitOutput(ctx, c, args[0]); err != nil {
-		return fmt.Errorf("the branch %s cannot be checked out: %w; mend that, or name another branch",
-			plain.Line(r.branch, 200), err)
-	}
-	return nil
+	return r.hasAll(ctx, needs)
 }
 
 // hasAll refuses a branch on which a file would be missing: it is not there, and goes away with what is checked out.
