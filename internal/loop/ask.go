@@ -48,12 +48,13 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 		}
 	}
 	r.touched = r.touchedSince(before)
-	outcome := strings.TrimSpace(got.Action + " " + got.Reason)
+	ran := Ran{Check: "evaluator " + e.Name, Outcome: strings.TrimSpace(got.Action + " " + got.Reason)}
 	if err != nil {
-		outcome = "the evaluator " + e.Name + ": " + err.Error()
-		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
+		ran.Outcome = "the evaluator " + e.Name + ": " + err.Error()
+		ran.ExitStatus = -1
+		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(ran.Outcome, maxReason)}
 	}
-	r.Loop.logRan(begin, Ran{Check: "evaluator " + e.Name, Outcome: outcome}, nil)
+	r.Loop.logRan(begin, ran, nil)
 	return got, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -205,12 +206,16 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	result.NotRun = errors.As(err, new(errNotRun))
 	result.Cut = errors.Is(err, errCut)
 	result.DurationMS = time.Since(begin).Milliseconds()
-	outcome := "ok"
+	ran := Ran{Check: run.Check.Name, Command: c.Command.String(), Feature: run.Feature, Outcome: "ok"}
 	if err != nil {
-		outcome = err.Error()
-		result.Tail = tail(output, outcome+r.hint(c.Command, output))
+		ran.Outcome = err.Error()
+		ran.ExitStatus = -1
+		result.Tail = tail(output, ran.Outcome+r.hint(c.Command, output))
 	}
-	ran := Ran{Check: run.Check.Name, Command: c.Command.String(), Feature: run.Feature, Outcome: outcome}
+	exit := (*exec.ExitError)(nil)
+	if errors.As(err, &exit) {
+		ran.ExitStatus = exit.ExitCode()
+	}
 	r.Loop.logRan(begin, ran, output)
 }
 

@@ -29,7 +29,8 @@ type Ran struct {
 	Check      string    `json:"check"`             // its name, or which other command it was
 	Command    string    `json:"command,omitempty"` // of the check
 	Feature    string    `json:"feature,omitempty"`
-	Outcome    string    `json:"outcome"` // ok, the exit status, or why it did not run, in words
+	Outcome    string    `json:"outcome"`    // ok, the exit status, or why it did not run, in words
+	ExitStatus int       `json:"exitStatus"` // of the command; -1: it failed and did not exit by itself
 	DurationMS int64     `json:"durationMs"`
 	Output     string    `json:"output,omitempty"` // the end of it
 }

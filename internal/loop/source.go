@@ -97,7 +97,7 @@ func (r *checker) showItem(ctx context.Context, id string) []byte {
 		shown, err = r.track(ctx, one)
 	}
 	if err != nil {
-		r.Loop.logRan(begin, Ran{Check: one.String(), Outcome: err.Error()}, nil)
+		r.Loop.logRan(begin, Ran{Check: one.String(), Outcome: err.Error(), ExitStatus: -1}, nil)
 	}
 	return shown
 }
