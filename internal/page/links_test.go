@@ -201,7 +201,7 @@ func (s site) mark(mu *sync.Mutex, parts map[string]bool) {
 			}
 			at, _ := t.Tree.ErrorContext(node)
 			part := fmt.Sprintf("%s %s: %.60s", t.Name(), at, list)
-			parts[part] = parts[part]
+			parts[part] = false
 			made, err := template.New("").Funcs(template.FuncMap{"mark": func(string) string { return "" }}).Parse(
 				fmt.Sprintf("{{mark %q}}", part))
 			if err != nil {
