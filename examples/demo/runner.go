@@ -14,7 +14,7 @@ import (
 func (s *stage) showRunner(temp string) {
 	file, notify := notifier()
 	test := strings.Replace(notify, "-store "+noticesFile, "-check %s", 1)
-	s.build(temp, fmt.Sprintf(`"verification": %q`, test), "./cmd/ralph-stop-hook", "./cmd/ralph-runner")
+	s.build(temp, fmt.Sprintf(`"verify": %q`, test), "./cmd/ralph-stop-hook", "./cmd/ralph-runner")
 	s.copySelf(s.dir, file)
 	s.copySelf(s.agents, strings.Replace(file, "notify", "claude", 1))
 	s.printf("%s\n\n", s.paint(dim, "A scripted agent is on PATH in the place of claude. Its costs are made up.\n"+

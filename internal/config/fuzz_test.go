@@ -127,7 +127,7 @@ func untrusted(c Effective, _ error) error {
 // brings it and looks at files below the project only. Without trust none runs.
 func FuzzListChecks(f *testing.F) {
 	seeds.Add(f, "*list*.json", "*.json")
-	f.Add([]byte(`[{"id":"a","verification":["go test ./...","Look at it.",` +
+	f.Add([]byte(`[{"id":"a","verify":"go test ./...","verification":["Look at it.",["go","vet"],` +
 		`{"type":"source_contains","file":"../x","pattern":"("},{"type":"test_file_exists","file":"/etc/passwd"}],` +
 		`"test_file":["x"]}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -136,13 +136,12 @@ func FuzzListChecks(f *testing.F) {
 			return
 		}
 		for _, item := range list.Items[:min(len(list.Items), 20)] {
-			checks, _ := ListChecks(item, func(string) bool { return true })
-			if err := listChecks(item.ID, checks); err != nil {
+			if err := listChecks(item.ID, ListChecks(item)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var nobody Effective
-		nobody.AddListChecks(list, nil, func(string) bool { return true })
+		nobody.AddListChecks(list, nil)
 		if slices.ContainsFunc(nobody.Checks, func(c Check) bool { return !c.Untrusted }) {
 			t.Fatalf("checks run without trust: %+v", nobody.Checks)
 		}

@@ -34,8 +34,6 @@ type Trust struct {
 	Beside []string `json:"beside,omitzero"`
 	// the list checks are trusted
 	ListChecks bool `json:"own,omitzero"`
-	// texts of list checks that read like a command but name no program
-	NotCommands []string `json:"manual,omitzero"`
 	// texts of the .gitignore files, by folder; nil: none was read
 	Rules map[string]string `json:"rules,omitzero"`
 	// with "room": the tree that the project had, in the room's repository
@@ -61,7 +59,7 @@ type Trust struct {
 
 // trustSchema is the version of the record. It is raised when more is held, or something
 // is identified in another way, so that what another record lacks is not taken as held.
-const trustSchema = 5
+const trustSchema = 6
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.

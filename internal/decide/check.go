@@ -92,7 +92,6 @@ func (r Receipt) Outcome() string {
 type Proof struct {
 	Proven int // have checks, and all of them passed
 	Stale  int // are proven, but on other contents than the work tree has now
-	Manual int // have manual points, which only a person can check
 }
 
 // evidence is what a decision knows about the claims. The key of a receipt is the check's digest
@@ -112,7 +111,7 @@ func (s *Snapshot) evidence() evidence {
 		return m
 	}
 	e := evidence{stored: index(s.Receipts), now: index(s.Results)}
-	if len(s.Checks)+len(s.ManualPoints) == 0 {
+	if len(s.Checks) == 0 {
 		return e // most loops, some with a large list, need no claims
 	}
 	e.claimed = make(map[string]bool, len(s.List.Items))
@@ -226,15 +225,6 @@ func (s *Snapshot) Proof() (p Proof) {
 			if of.Stale {
 				p.Stale++
 			}
-		}
-	}
-	if len(s.ManualPoints) == 0 {
-		return p
-	}
-	e := s.evidence()
-	for id := range s.ManualPoints {
-		if e.claimed[id] {
-			p.Manual++
 		}
 	}
 	return p

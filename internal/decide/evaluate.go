@@ -209,7 +209,6 @@ func (s *Snapshot) gather(e evidence, whole bool) Need {
 func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
 	d.Next.Proven = proof.Proven
-	d.Next.Manual = proof.Manual
 	d.Next.Checked = proof.Proven
 	for i := range s.Results {
 		r := &s.Results[i]

@@ -196,17 +196,16 @@ type Listed struct {
 
 // Rules is what ralph.json says, as a person trusted it.
 type Rules struct {
-	ConfigErr    error // why ralph.json cannot be used
-	Limits       Limits
-	GuardsOff    []string    // the guards that a person has switched off
-	Promises     []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
-	Evaluators   []Evaluator // none: the default
-	Checks       []Check
-	Held         map[string]string // the features that a person trusted, by id; nil: all features
-	ManualPoints map[string]bool   // features with points that only a person can check
-	Untrusted    bool              // there are checks or commands that nobody has trusted, so they do not run
-	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
-	Commit       bool              // what a stop has proven is committed
+	ConfigErr  error // why ralph.json cannot be used
+	Limits     Limits
+	GuardsOff  []string    // the guards that a person has switched off
+	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
+	Evaluators []Evaluator // none: the default
+	Checks     []Check
+	Held       map[string]string // the features that a person trusted, by id; nil: all features
+	Untrusted  bool              // there are checks or commands that nobody has trusted, so they do not run
+	Recheck    string            // RecheckStale, RecheckAll or RecheckNever
+	Commit     bool              // what a stop has proven is committed
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,

@@ -264,8 +264,6 @@ type Counted struct {
 type Checking struct {
 	// claimed features that were proven at the last stop
 	Proven int `json:"proven,omitzero"`
-	// claimed features with manual points, which only a person can check
-	Manual int `json:"manual,omitzero"`
 	// no agent is asked to put back what is locked: one was asked, or a person changed it before the loop began
 	Warned bool `json:"warned,omitzero"`
 	// the check or evaluator for which the time of the last stop was too short; empty: none

@@ -1,99 +1,119 @@
 package features
 
 import (
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 )
 
 // Entry is one condition for a feature to be done, as the list itself states it.
 type Entry struct {
-	Kind    string // one of the kinds below
-	Text    string // the command, or what a person has to look at
-	Guessed bool   // the list does not say that Text is a command; it reads like one
-	File    string // slash-separated, as the list has it
-	Pattern string // a regular expression; plain text if it is not a valid one
+	Kind    string   // one of the kinds below
+	Text    string   // a line for the shell, or what the agent is told
+	Argv    []string // a command that is an array of words
+	File    string   // slash-separated, as the list has it, below the project
+	Pattern string   // a regular expression; plain text if it is not a valid one
 }
 
 // Kinds of entries.
 const (
-	EntryCommand  = "command"  // Text has to exit with 0
+	EntryCommand  = "command"  // Text or Argv has to exit with 0
 	EntryExists   = "exists"   // File has to be there
 	EntryContains = "contains" // File has to match Pattern
 	EntryLacks    = "lacks"    // File must not match Pattern
-	EntryManual   = "manual"   // Text is prose, for a person
+	EntryText     = "text"     // Text is prose, for the agent
 )
 
-// entryKeys are the keys of an item that hold entries, as found in public lists.
-var entryKeys = []string{"verify", "verification", "completionCriteria"}
+// entryKeys are the keys of an item that hold entries, as found in public lists. A text is a command, but below
+// criteriaKeys lists have sentences, too, so a text there is one.
+var (
+	entryKeys    = table.List("entries")
+	criteriaKeys = []string{"verification", "completionCriteria"}
+)
 
 // testFile is the key of an item that names a file which has to be there.
 const testFile = "test_file"
 
-// Entries returns the conditions for the item to be done, without duplicates. Text that
-// reads like a command is one, other text is manual. A typed entry without a command,
-// such as {"type": "all_tests_pass"}, is manual too.
+// Entries returns the conditions for the item to be done.
 func (i Item) Entries() (entries []Entry) {
-	item := gjson.Parse(i.raw)
-	for _, key := range entryKeys {
-		for _, v := range item.Get(key).Array() { // a value that is no array counts as an array of one
-			e := entry(v)
-			e.Guessed = e.Guessed && key != "verify"
-			same := func(other Entry) bool {
-				other.Guessed = e.Guessed
-				return other == e
+	for key, value := range gjson.Parse(i.raw).ForEach {
+		switch {
+		case key.Str == testFile:
+			for _, v := range value.Array() { // a value that is no array counts as an array of one
+				e := Entry{Kind: EntryExists, File: v.Str}
+				if !filepath.IsLocal(filepath.FromSlash(v.Str)) {
+					e = Entry{Kind: EntryText, Text: testFile + ": " + v.Str}
+				}
+				if v.Str != "" {
+					entries = append(entries, e)
+				}
 			}
-			if !slices.ContainsFunc(entries, same) {
-				entries = append(entries, e)
-			}
-		}
-	}
-	for _, v := range item.Get(testFile).Array() {
-		if e := (Entry{Kind: EntryExists, File: v.Str}); v.Str != "" && !slices.Contains(entries, e) {
-			entries = append(entries, e)
+		case slices.Contains(criteriaKeys, key.Str):
+			entries = append(entries, entriesOf(value, false)...)
+		case slices.Contains(entryKeys(), key.Str):
+			entries = append(entries, entriesOf(value, true)...)
 		}
 	}
 	return entries
 }
 
-func entry(v gjson.Result) Entry {
-	if !v.IsObject() {
-		if text := strings.TrimSpace(v.Str); v.Type == gjson.String && !prose(text) {
-			return Entry{Kind: EntryCommand, Text: text, Guessed: true}
+// entriesOf returns the entries of a value. isCommand: its key says that a text is a command.
+func entriesOf(v gjson.Result, isCommand bool) (entries []Entry) {
+	text := strings.TrimSpace(v.Str)
+	switch {
+	case v.IsObject():
+		return typedEntries(v)
+	case v.IsArray():
+		argv := wordsOf(v, isCommand)
+		if argv != nil {
+			return []Entry{{Kind: EntryCommand, Argv: argv}}
 		}
-		return Entry{Kind: EntryManual, Text: v.String()}
+		for _, one := range v.Array() {
+			entries = append(entries, entriesOf(one, isCommand)...)
+		}
+		return entries
+	case text == "":
+		return nil
+	case isCommand:
+		return []Entry{{Kind: EntryCommand, Text: text}}
 	}
-	file, pattern := v.Get("file").Str, v.Get("pattern").Str
-	switch kind := v.Get("type").Str; {
-	case strings.TrimSpace(v.Get("command").Str) != "":
-		return Entry{Kind: EntryCommand, Text: v.Get("command").Str}
-	case kind == "source_contains" && file != "" && pattern != "":
-		return Entry{Kind: EntryContains, File: file, Pattern: pattern}
-	case kind == "source_not_contains" && file != "" && pattern != "":
-		return Entry{Kind: EntryLacks, File: file, Pattern: pattern}
-	case kind == "test_file_exists" && file != "":
-		return Entry{Kind: EntryExists, File: file}
-	}
-	return Entry{Kind: EntryManual, Text: strings.Join(strings.Fields(v.Raw), " ")}
+	return []Entry{{Kind: EntryText, Text: text}}
 }
 
-// grammar is compiled at its first use: most stops read no entries.
-var grammar = sync.OnceValue(func() (g struct{ quoted, command, sentence *regexp.Regexp }) {
-	g.quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	g.command = regexp.MustCompile(`^(\w+=\S* +)*[a-z0-9_./~$-]`)
-	// "make sure the page loads" begins with the name of a program, too.
-	g.sentence = regexp.MustCompile(
-		`(^|\s)(the|an|is|are|be|can|that|should|must|shall|sure|when|works|work|passes)(\s|$)|\w[.!?]$`)
-	return g
-})
+// wordsOf returns the words of an array that is one command, nil if it is none. The first word of a command has no
+// space. Where sentences may stand no word has one, nor a letter of a language that is written without spaces.
+func wordsOf(array gjson.Result, isCommand bool) (words []string) {
+	noWord := func(r rune) bool { return unicode.IsSpace(r) || !isCommand && r > unicode.MaxASCII }
+	for n, v := range array.Array() {
+		isWord := v.Str != "" && !strings.ContainsFunc(v.Str, noWord)
+		if v.Type != gjson.String || !isWord && (n == 0 || !isCommand) {
+			return nil
+		}
+		words = append(words, v.Str)
+	}
+	return words
+}
 
-// prose reports whether text is for people. A command begins with a path or with a program in
-// lower case, is one line, and has no words of a sentence outside quotes.
-func prose(text string) bool {
-	g := grammar()
-	return !g.command.MatchString(text) || strings.Contains(text, "\n") ||
-		g.sentence.MatchString(g.quoted.ReplaceAllString(text, "''"))
+// typedEntries returns what an object says. One that we do not know, such as {"type": "all_tests_pass"}, is text.
+func typedEntries(v gjson.Result) []Entry {
+	commands := entriesOf(v.Get("command"), true)
+	if len(commands) > 0 {
+		return commands
+	}
+	e := Entry{File: v.Get("file").Str, Pattern: v.Get("pattern").Str}
+	local := filepath.IsLocal(filepath.FromSlash(e.File))
+	switch kind := v.Get("type").Str; {
+	case kind == "source_contains" && local && e.Pattern != "":
+		e.Kind = EntryContains
+	case kind == "source_not_contains" && local && e.Pattern != "":
+		e.Kind = EntryLacks
+	case kind == "test_file_exists" && local:
+		e = Entry{Kind: EntryExists, File: e.File}
+	default:
+		e = Entry{Kind: EntryText, Text: strings.Join(strings.Fields(v.Raw), " ")}
+	}
+	return []Entry{e}
 }

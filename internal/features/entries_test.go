@@ -2,6 +2,7 @@ package features
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -9,21 +10,37 @@ func TestEntries(t *testing.T) {
 	for in, want := range map[string][]Entry{
 		`{}`: nil,
 		`{"verify": "go test ./...", "verification": ["npm test", "Manual: look at the page"]}`: {
-			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryCommand, Text: "npm test", Guessed: true},
-			{Kind: EntryManual, Text: "Manual: look at the page"},
+			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryText, Text: "npm test"},
+			{Kind: EntryText, Text: "Manual: look at the page"},
 		},
-		`{"verify": "npm test", "completionCriteria": [" npm test "]}`: {{Kind: EntryCommand, Text: "npm test"}},
+		`{"verify": " ", "check": true, "verifyCommand": " npm test "}`: {{Kind: EntryCommand, Text: "npm test"}},
+		`{"check": ["npm test", "true"], "verify_command": ["sh", "-c", "a é"], "verificationCommand": ["./é", "a b"]}`: {
+			{Kind: EntryCommand, Text: "npm test"}, {Kind: EntryCommand, Text: "true"},
+			{Kind: EntryCommand, Argv: []string{"sh", "-c", "a é"}}, {Kind: EntryCommand, Argv: []string{"./é", "a b"}},
+		},
+		`{"verification": "make", "completionCriteria": ["npm", "test"]}`: {
+			{Kind: EntryText, Text: "make"}, {Kind: EntryCommand, Argv: []string{"npm", "test"}},
+		},
+		`{"verification": [["npm", "test"], ["make", "it works"]]}`: {
+			{Kind: EntryCommand, Argv: []string{"npm", "test"}},
+			{Kind: EntryText, Text: "make"}, {Kind: EntryText, Text: "it works"},
+		},
+		`{"verification": ["启动所有服务", "健康检查通过"], "completionCriteria": ["npm", "", "test"]}`: {
+			{Kind: EntryText, Text: "启动所有服务"}, {Kind: EntryText, Text: "健康检查通过"},
+			{Kind: EntryText, Text: "npm"}, {Kind: EntryText, Text: "test"},
+		},
 		`{"verification": [{"type": "source_contains", "file": "a.go", "pattern": "func A\\("}, ` +
 			`{"type": "source_not_contains", "file": "a.go", "pattern": "later"}]}`: {
 			{Kind: EntryContains, File: "a.go", Pattern: `func A\(`},
 			{Kind: EntryLacks, File: "a.go", Pattern: "later"},
 		},
-		`{"test_file": "tests/a_test.py", "verification": [{"type": "test_file_exists", "file": "tests/a_test.py"}]}`: {
-			{Kind: EntryExists, File: "tests/a_test.py"},
+		`{"test_file": ["tests/a_test.py", "/a"], "verification": [{"type": "test_file_exists", "file": "b_test.py"}]}`: {
+			{Kind: EntryExists, File: "tests/a_test.py"}, {Kind: EntryText, Text: "test_file: /a"},
+			{Kind: EntryExists, File: "b_test.py"},
 		},
-		`{"verification": [{"type": "all_tests_pass"},  {"type": "source_contains"}, 7]}`: {
-			{Kind: EntryManual, Text: `{"type": "all_tests_pass"}`},
-			{Kind: EntryManual, Text: `{"type": "source_contains"}`}, {Kind: EntryManual, Text: "7"},
+		`{"verification": [{"type": "all_tests_pass"},  {"type": "source_contains"}, 7, {"command": " "}]}`: {
+			{Kind: EntryText, Text: `{"type": "all_tests_pass"}`},
+			{Kind: EntryText, Text: `{"type": "source_contains"}`}, {Kind: EntryText, Text: `{"command": " "}`},
 		},
 		`{"verification": {"type": "test_passes", "command": "pytest -q"}, "test_file": null, "verify": null}`: {
 			{Kind: EntryCommand, Text: "pytest -q"},
@@ -39,30 +56,12 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-func TestProse(t *testing.T) {
-	for text, want := range map[string]bool{
-		"npm test":                          false,
-		"go test ./...":                     false,
-		"./verify.sh --all":                 false,
-		"CI=1 npm run build && npm test":    false,
-		`grep -q "the word is there" a.txt`: false,
-		"test -f dist/index.js":             false,
-		"~/bin/check":                       false,
-		"$SHELL -c true":                    false,
-		"Manual: look at the page":          true,
-		"Run the tests":                     true,
-		"make sure the page loads":          true,
-		"test that login works":             true,
-		"user can log in":                   true,
-		"find all users.":                   true,
-		"":                                  true,
-		"écran visible":                     true,
-		"typecheck passes":                  true,
-		"true\nrm -rf /":                    true,
-		"(cd a && make)":                    true,
-	} {
-		if got := prose(text); got != want {
-			t.Errorf("prose(%q) = %v", text, got)
-		}
+func TestAcceptanceHasSentences(t *testing.T) {
+	l, err := Parse([]byte(`[{"acceptance": ["a"], "verify": "make", "verification": ["It works", "a"]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(l.Items[0].Acceptance(), ","); got != "a,It works" {
+		t.Errorf("what must hold: %s", got)
 	}
 }

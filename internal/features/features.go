@@ -53,6 +53,7 @@ type Item struct {
 	isSubtask       bool
 	dropped         bool
 	later           bool // it is put off to a time that has not come
+	hasEntries      bool // it has keys that Entries reads; few items do
 }
 
 const noPriority = math.MaxFloat64
@@ -138,7 +139,7 @@ func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateM
 // plain makes it safe to show. If no key is known to say what the item asks for, the title
 // is the first text of another key.
 func (i Item) Title() string {
-	if title := textOf(i.firstOf(titleKeys()...)); title != "" || i.Description() != "" || len(i.Acceptance()) > 0 {
+	if title := textOf(i.firstOf(titleKeys()...)); title != "" || i.Description() != "" || i.firstOf(acceptanceKeys()...).Exists() {
 		return title
 	}
 	for key, value := range gjson.Parse(i.raw).ForEach {
@@ -177,6 +178,14 @@ func (i Item) Acceptance() (texts []string) {
 	for _, v := range i.firstOf(acceptanceKeys()...).Array() {
 		if text := textOf(v); text != "" {
 			texts = append(texts, text)
+		}
+	}
+	if !i.hasEntries {
+		return texts
+	}
+	for _, e := range i.Entries() {
+		if e.Kind == EntryText && !slices.Contains(texts, e.Text) {
+			texts = append(texts, e.Text)
 		}
 	}
 	return texts

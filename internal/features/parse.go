@@ -386,8 +386,8 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		switch {
 		case markOf(key) != noMark:
 			p.setMark(item, f, key, value, at, begin)
-		case slices.Contains(entryKeys, key), key == testFile:
-			p.entries = true
+		case slices.Contains(entryKeys(), key):
+			item.hasEntries, p.entries = true, true
 		case slices.Contains(outKeys, key):
 			f.out = f.out || value == "true"
 		case slices.Contains(needKeys, key) && value != "[]" && value != `""` && value != "null":

@@ -268,14 +268,13 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	if IsExample(l.listPath(c)) {
 		list = decide.List{} // a person is to write over it: the first stop locks what is there then
 	}
-	checks, manual := locked.ListChecks(l.Env.Get("PATH"), list)
+	checks := config.ListChecks(list.Items...)
 	of := c
 	if !c.Source.Given() { // what a tracker says is no check
 		of.Checks = slices.Concat(c.Checks, checks)
 	}
 	if own {
 		c = of
-		t.NotCommands = manual
 		t.ListChecks = len(checks) > 0
 	}
 	t.Rules = l.ignoreRules(c)

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -26,11 +24,10 @@ import (
 
 // Picture is a loop as it was read, with the configuration that is in force.
 type Picture struct {
-	Loop         *Loop
-	Snapshot     decide.Snapshot
-	Config       config.Effective
-	ManualPoints map[string][]string // by feature, the points that only a person can check
-	Agent        agenthook.Record    // what the agent asks of the loop by its tools
+	Loop     *Loop
+	Snapshot decide.Snapshot
+	Config   config.Effective
+	Agent    agenthook.Record // what the agent asks of the loop by its tools
 }
 
 // peek reads only what tells a bystander.
@@ -129,12 +126,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)
 	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.Given() { // a tracker's list brings no checks
-		path := cmp.Or(p.Config.SearchPath, l.Env.Get("PATH"))
-		p.ManualPoints = p.Config.AddListChecks(s.List.List, s.Lost, locked.Commands(path))
-		s.ManualPoints = map[string]bool{}
-		for id := range p.ManualPoints {
-			s.ManualPoints[id] = true
-		}
+		p.Config.AddListChecks(s.List.List, s.Lost)
 	}
 	for _, e := range p.Config.Active() {
 		e.Refused = e.Untrusted

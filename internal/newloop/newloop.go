@@ -267,7 +267,7 @@ func (m *Maker) Tell() {
 	for _, line := range m.warnings {
 		fmt.Fprintf(m.Out, "  warning: %s\n", line)
 	}
-	if checks, _ := locked.ListChecks(m.Env.Get("PATH"), m.found); len(checks) > 0 && !cli.CanAsk() {
+	if checks := config.ListChecks(m.found.Items...); len(checks) > 0 && !cli.CanAsk() {
 		fmt.Fprintf(m.Out, "\nThe list brings %s of its own. To look at them and let them run:\n"+
 			"  ralph-stop-hook trust %s\nUntil they have passed, the loop does not end COMPLETE.\n",
 			plain.Count(len(checks), "check"), plain.Arg(m.Name))

@@ -56,7 +56,7 @@ func lineNotes(what string, notes features.LineNotes, most int) []string {
 // why says how the features stand, and what a person does next.
 func why(p *loop.Picture, s decide.State) string {
 	list, do := p.Snapshot.List, p.Loop.Call
-	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
+	so := Proof(list.Passed(), len(list.Items), s.Proven, len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
 	if unproven := p.Snapshot.Unproven(); unproven != "" {
 		after += " " + unproven + "."
@@ -209,17 +209,12 @@ func Warnings(p *loop.Picture) []string {
 }
 
 // Proof says how the claims stand. Nothing is called proven that no check has proven.
-func Proof(claimed, total, proven, manual, checks int) (text string) {
+func Proof(claimed, total, proven, checks int) string {
 	switch {
 	case checks == 0:
-		text = fmt.Sprintf("%d of %d features claimed, none checked", claimed, total)
+		return fmt.Sprintf("%d of %d features claimed, none checked", claimed, total)
 	case proven == claimed:
-		text = fmt.Sprintf("%d of %d features proven", proven, total)
-	default:
-		text = fmt.Sprintf("%d of %d features claimed, %d proven", claimed, total, proven)
+		return fmt.Sprintf("%d of %d features proven", proven, total)
 	}
-	if manual > 0 {
-		text += fmt.Sprintf(", %d with points for a person to look at", manual)
-	}
-	return text
+	return fmt.Sprintf("%d of %d features claimed, %d proven", claimed, total, proven)
 }

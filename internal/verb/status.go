@@ -205,7 +205,7 @@ func proof(v Status) string {
 	if v.unread() {
 		return "unknown, since the list cannot be read"
 	}
-	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
+	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Checks)
 	proof = strings.Replace(proof, " features", "", 1)
 	if v.StaleProofs > 0 {
 		proof += fmt.Sprintf(", %d of them on older files", v.StaleProofs)

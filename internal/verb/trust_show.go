@@ -56,9 +56,9 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
 	}
-	own, noCommand := locked.ListChecks(t.l.Env.Get("PATH"), list)
+	own := config.ListChecks(list.Items...)
 	t.showCommands()
-	t.showOwn(list, own, noCommand)
+	t.showOwn(own)
 	if len(t.config.Commands())+len(own) > 0 {
 		t.showf("commands run in %s", t.l.At.Project)
 		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
@@ -173,21 +173,13 @@ func (t *truster) showCommands() {
 }
 
 // showOwn shows what the features of a list bring, each text once.
-func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []string) {
+func (t *truster) showOwn(own []config.Check) {
 	var order []string
 	times := map[string]int{}
-	add := func(text string) {
+	for _, c := range own {
+		text := kind(c) + " of the list, when feature: " + shown(c.Command, c.Name)
 		if times[text]++; times[text] == 1 {
 			order = append(order, text)
-		}
-	}
-	for _, c := range own {
-		add(kind(c) + " of the list, when feature: " + shown(c.Command, c.Name))
-	}
-	for _, item := range list.Items {
-		_, manual := config.ListChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
-		for _, point := range manual {
-			add("manual, so never run: " + point)
 		}
 	}
 	for _, text := range order {

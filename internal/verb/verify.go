@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -79,7 +78,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	showResults(w, results, manualRows(p.ManualPoints, ids))
+	showResults(w, results)
 	if names := p.Withheld(); names != "" {
 		fmt.Fprintf(w, "checks do not get these variables, which changed after 'trust': %s\n", names)
 	}
@@ -139,22 +138,9 @@ func featureRuns(s *decide.Snapshot, c decide.Check, ids []string, all bool) (ru
 	return runs
 }
 
-// manualRows are the points that only a person can check, as rows of the table.
-func manualRows(manual map[string][]string, ids []string) (rows [][]string) {
-	for _, id := range slices.Sorted(maps.Keys(manual)) {
-		if len(ids) > 0 && !slices.Contains(ids, id) {
-			continue
-		}
-		for _, point := range manual[id] {
-			rows = append(rows, []string{point, id, "manual", ""})
-		}
-	}
-	return rows
-}
-
 // showResults shows a table, with the end of a failed check's output below its row. An
 // output that several checks have is shown once, below the last of them.
-func showResults(w io.Writer, results []decide.Receipt, manual [][]string) {
+func showResults(w io.Writer, results []decide.Receipt) {
 	rows := [][]string{{"CHECK", "FEATURE", "RESULT", "TIME"}}
 	tails := make([]string, len(results)+1)
 	last := map[string]int{}
@@ -168,7 +154,7 @@ func showResults(w io.Writer, results []decide.Receipt, manual [][]string) {
 		}
 	}
 	var shown strings.Builder
-	cli.Table(&shown, append(rows, manual...))
+	cli.Table(&shown, rows)
 	lines := strings.SplitAfter(shown.String(), "\n")
 	for i, tail := range tails {
 		io.WriteString(w, lines[i]+tail)

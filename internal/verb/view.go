@@ -32,7 +32,6 @@ type Status struct {
 	NoList        bool              `json:"noList"` // there are no features
 	Features      decide.Counts     `json:"features"`
 	Checks        int               `json:"checks"`            // how many there are
-	Manual        int               `json:"manual"`            // claimed features with points that only a person can check
 	StaleProofs   int               `json:"staleProofs"`       // proven features that files have outdated; COMPLETE: 0
 	Running       string            `json:"running"`           // checks that run now
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
@@ -273,13 +272,11 @@ func command(then string, env loop.Env, client string) string {
 
 // proof counts the proven features, as they are now.
 func (v *Status) proof(p *loop.Picture, state decide.State, contents func() string) int {
-	v.Manual = state.Manual
 	if v.Checks == 0 || v.NoList {
 		return state.Proven
 	}
 	if state.Status != decide.Complete { // else none is stale
 		p.Snapshot.Contents = contents()
-		v.Manual = p.Snapshot.Proof().Manual
 	}
 	proven := 0
 	for _, of := range p.Snapshot.ProofsShown() {
