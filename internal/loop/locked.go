@@ -265,9 +265,6 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
 	}
-	if IsExample(l.listPath(c)) {
-		list = decide.List{} // a person is to write over it: the first stop locks what is there then
-	}
 	checks := config.ListChecks(list.Items...)
 	of := c
 	if !c.Source.Given() { // what a tracker says is no check
@@ -328,7 +325,7 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	return nil
 }
 
-// holdFirst holds the list as it is now, if there was none when a person trusted the checks. The
+// holdFirst holds the list as it is now, if it has checks and had none when a person trusted the loop. The
 // caller holds the lock. It reports whether it has changed the record.
 func (p *Picture) holdFirst() (changed bool, err error) {
 	if !p.Unheld() || p.Snapshot.List.Err != nil {
@@ -342,8 +339,8 @@ func (p *Picture) holdFirst() (changed bool, err error) {
 	return true, p.Loop.Store.SetTrust(record, p.ListPath())
 }
 
-// Unheld reports whether the list should be held and is not, because there was none when a person
-// trusted the checks.
+// Unheld reports whether the list should be held and is not, because it had no checks when a person
+// trusted the loop.
 func (p *Picture) Unheld() bool {
 	c := &p.Config
 	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && c.HoldsList()

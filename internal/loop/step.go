@@ -171,7 +171,7 @@ func (s *stepper) read() (err error) {
 		s.picture.Snapshot.AsOwner()
 	}
 	stops := s.ev.Event == decide.EventStop && !decide.Bystander(&s.picture.Snapshot)
-	begins := s.ev.Event == decide.EventPrompt && s.picture.Snapshot.Marked && !IsExample(s.picture.ListPath())
+	begins := s.ev.Event == decide.EventPrompt && s.picture.Snapshot.Marked
 	if stops || begins {
 		if held, err := s.picture.holdFirst(); err != nil {
 			return err

@@ -213,7 +213,7 @@ func (m *Maker) checkTrust() error {
 		return err
 	}
 	defer l.Close()
-	_, err = m.record(l, text)
+	_, err = l.NewTrust(text, m.found, false)
 	return err
 }
 
@@ -274,9 +274,9 @@ func (m *Maker) Tell() {
 	}
 	switch {
 	case m.Over != "":
-	case m.List == "" && loop.IsExample(filepath.Join(m.Dir, loopdir.ListFile)):
-		fmt.Fprintf(m.Out, "\nThe list is an example; write yours into %s first.\n",
-			m.Show(filepath.Join(m.Dir, loopdir.ListFile)))
+	case m.files[0].name == loopdir.ListFile && !m.files[0].kept:
+		fmt.Fprintf(m.Out, "\nThe list is an example; write yours into %s, and then run: ralph-stop-hook trust %s\n",
+			m.Show(filepath.Join(m.Dir, loopdir.ListFile)), plain.Arg(m.Name))
 	case len(m.Checks) > 0 || m.Claimed:
 	case m.List == config.ListNone:
 		fmt.Fprintf(m.Out, "\nWithout a --check, the agent's word alone completes the loop.\n")

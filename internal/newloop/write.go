@@ -160,7 +160,7 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 			return err
 		}
 	}
-	record, err := m.record(l, text)
+	record, err := l.NewTrust(text, m.found, false)
 	if err != nil {
 		return err
 	}
@@ -169,15 +169,6 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 	}
 	m.lookAtLocked(l, record)
 	return nil
-}
-
-// record returns what is to be trusted with a ralph.json.
-func (m *Maker) record(l *loop.Loop, text []byte) (config.Trust, error) {
-	list := m.found
-	if file := filepath.Join(m.Dir, loopdir.ListFile); m.List == "" && (!loopdir.Exists(file) || loop.IsExample(file)) {
-		list = decide.List{} // the person writes over it
-	}
-	return l.NewTrust(text, list, false)
 }
 
 // lookAtLocked notes what a record locks, and what could pass without the work.
