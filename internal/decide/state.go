@@ -288,6 +288,8 @@ type Work struct {
 	Lanes []Lane `json:"lanes,omitzero"`
 	// a person's text for the next prompt; empty: none
 	Note string `json:"note,omitzero"`
+	// a check that the loop had when it started and that nobody had trusted then; empty: there was none
+	UntrustedCheck string `json:"untrustedCheck,omitzero"`
 	// the text that a fresh session got which has not counted yet
 	NoteGiven string `json:"noteGiven,omitzero"`
 }

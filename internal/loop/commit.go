@@ -54,6 +54,9 @@ func (s *stepper) commit() error {
 		if s.ev.Event == decide.EventStop { // its checks may have run meanwhile
 			d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun))
 		}
+		if d.Next.Status == decide.Complete {
+			d.Next.Needs = s.picture.Snapshot.Unproven()
+		}
 		s.picture.attachNotice(&d.Next)
 	}
 	if err := s.keepReceipts(); err != nil {

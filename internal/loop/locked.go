@@ -325,6 +325,29 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	return nil
 }
 
+// untrustedSinceStart keeps the untrusted checks to those that the loop had when it started. What the list brings later
+// may come from an agent, and is no check. If an agent took the last one out, where nothing keeps it from that, one is
+// missing all the same. The result is the name of the first one; "" if there is none.
+func (p *Picture) untrustedSinceStart() (name string) {
+	state, c := &p.Snapshot.State, &p.Config
+	isUntrusted := func(check config.Check) bool { return check.Untrusted }
+	switch {
+	case state.StartedAt.IsZero():
+	case state.UntrustedCheck == "":
+		c.Checks = slices.DeleteFunc(c.Checks, func(check config.Check) bool { return check.FromList && check.Untrusted })
+	case !c.Trusted && !slices.ContainsFunc(c.Checks, isUntrusted):
+		missing := decide.Check{Name: state.UntrustedCheck, Digest: "untrusted", When: decide.WhenComplete}
+		c.Checks = append(c.Checks, config.Check{Check: missing, Command: config.Command{Untrusted: true}})
+		c.Untrusted++
+	}
+	for _, check := range c.Checks {
+		if check.Untrusted {
+			return plain.Line(check.Name, 280)
+		}
+	}
+	return ""
+}
+
 // holdFirst holds the list as it is now, if it has checks and had none when a person trusted the loop. The
 // caller holds the lock. It reports whether it has changed the record.
 func (p *Picture) holdFirst() (changed bool, err error) {

@@ -95,13 +95,11 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	status, code, _ := state.Status.Outcome()
 	needs := state.Needs
 	if state.Status == decide.Complete {
-		needs = cmp.Or(needs, p.Loop.Env.ToMerge)
+		work := p.Loop.Env.ToMerge
 		if state.Uncommitted != "" {
-			needs = cmp.Or(needs, "not all that has changed is committed: "+state.Uncommitted)
+			work = cmp.Or(work, "not all that has changed is committed: "+state.Uncommitted)
 		}
-		if unproven := p.Snapshot.Unproven(); unproven != "" {
-			needs = strings.TrimPrefix(needs+"; "+unproven, "; ")
-		}
+		needs = strings.Trim(work+"; "+needs, "; ")
 	}
 	report := ""
 	if p.Config.Report {

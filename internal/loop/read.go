@@ -28,6 +28,8 @@ type Picture struct {
 	Snapshot decide.Snapshot
 	Config   config.Effective
 	Agent    agenthook.Record // what the agent asks of the loop by its tools
+
+	untrusted string // a check that nobody has trusted; "": there is none
 }
 
 // peek reads only what tells a bystander.
@@ -128,6 +130,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.Given() { // a tracker's list brings no checks
 		p.Config.AddListChecks(s.List.List, s.Lost)
 	}
+	p.untrusted = p.untrustedSinceStart()
 	for _, e := range p.Config.Active() {
 		e.Refused = e.Untrusted
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
@@ -136,7 +139,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 		s.Held = p.Config.Features
 		s.List.MarkAdded(s.Held)
 	}
-	s.Untrusted = p.Config.Untrusted+p.Config.UntrustedOfList > 0
+	s.Untrusted = p.Config.Untrusted > 0 || p.untrusted != ""
 	s.Recheck = p.Config.Recheck
 	s.Commit = p.Config.Commit && p.Config.Trusted && !p.Config.Revoked && ev.WorkTree == "" // lanes make their own
 	s.Promises = p.Config.Promises

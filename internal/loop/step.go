@@ -139,6 +139,9 @@ func (s *stepper) decide(ctx context.Context) error {
 			}
 		}
 		d, need := decide.Decide(s.picture.Snapshot)
+		if s.picture.Snapshot.State.StartedAt.IsZero() {
+			d.Next.UntrustedCheck = s.picture.untrusted
+		}
 		s.decision = d
 		switch {
 		case need.Kind == decide.NeedNothing:

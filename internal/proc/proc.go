@@ -161,6 +161,8 @@ func Run(ctx context.Context, c Cmd) Result {
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && !c.Whole:
 		r.Err = nil // it exited with status 0 and left a child behind, which is allowed
+	case c.Leaves && r.ExitCode == 0:
+		r.Err = nil // it did its work just before ctx was done; to do that twice would be wrong
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		r.TimedOut, r.Err = true, fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 	case ctx.Err() != nil:

@@ -193,9 +193,6 @@ func of(p *loop.Picture, contents func() string) Status {
 		v.Confined = plain.Line(say.ConfinedTo(p.Config.Config), 500)
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
-	if v.Status == decide.Complete {
-		v.Needs = s.Unproven()
-	}
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
 	restores := doom.Next.ExitReason == decide.ConfigChanged || doom.Next.ExitReason == decide.ListChanged
