@@ -161,6 +161,8 @@ func (d *runDay) lives() error {
 			return fmt.Errorf("status names nothing to type: %s", strings.Join(shown, " | "))
 		case strings.HasPrefix(n.Then, "ralph-runner checkout"):
 			lines = []string{first} // this person's agent has another name
+		case n.Then == "ralph-runner resume checkout": // perhaps of a loop that was paused before its run began
+			lines = []string{n.Then + " --agent worker"}
 		}
 		for _, line := range lines {
 			if err := d.works(line); err != nil {

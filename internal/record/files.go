@@ -44,6 +44,21 @@ func OpenFiles(project, id string) (*Files, error) {
 	return f, nil
 }
 
+// SweepFiles removes the temporary files that a run which was killed has left in the folder, if there is one.
+func SweepFiles(project string) {
+	top, err := os.OpenRoot(project)
+	if err != nil {
+		return
+	}
+	defer top.Close()
+	root, err := loopdir.OpenFolder(top, Folder)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	loopdir.Sweep(root, "")
+}
+
 // Close closes the folder.
 func (f *Files) Close() {
 	if f != nil && f.root != nil {

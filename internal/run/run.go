@@ -218,6 +218,7 @@ func (r *Run) ready() error {
 		return err
 	}
 	if r.resumes { // another process may have worked the run since its record was read
+		record.SweepFiles(r.At.Project) // also if nothing else is left to do
 		if last == nil || last.ID != r.Record.ID {
 			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
 				plain.Line(r.At.Name, 100), r.Env.Program)
