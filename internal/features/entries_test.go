@@ -14,9 +14,9 @@ func TestEntries(t *testing.T) {
 			{Kind: EntryText, Text: "Manual: look at the page"},
 		},
 		`{"verify": " ", "check": true, "verifyCommand": " npm test "}`: {{Kind: EntryCommand, Text: "npm test"}},
-		`{"check": ["npm test", "true"], "verify_command": ["sh", "-c", "a é"], "verificationCommand": ["./é", "a b"]}`: {
+		`{"check": ["npm test", "true"], "verify_command": ["sh", "a é"], "verificationCommand": ["./é", " b"]}`: {
 			{Kind: EntryCommand, Text: "npm test"}, {Kind: EntryCommand, Text: "true"},
-			{Kind: EntryCommand, Argv: []string{"sh", "-c", "a é"}}, {Kind: EntryCommand, Argv: []string{"./é", "a b"}},
+			{Kind: EntryCommand, Argv: []string{"sh", "a é"}}, {Kind: EntryCommand, Argv: []string{"./é", " b"}},
 		},
 		`{"verification": "make", "completionCriteria": ["npm", "test"]}`: {
 			{Kind: EntryText, Text: "make"}, {Kind: EntryCommand, Argv: []string{"npm", "test"}},
@@ -34,9 +34,9 @@ func TestEntries(t *testing.T) {
 			{Kind: EntryContains, File: "a.go", Pattern: `func A\(`},
 			{Kind: EntryLacks, File: "a.go", Pattern: "later"},
 		},
-		`{"test_file": ["tests/a_test.py", "/a"], "verification": [{"type": "test_file_exists", "file": "b_test.py"}]}`: {
+		`{"test_file": ["tests/a_test.py", "/a"], "verification": [{"type": "test_file_exists", "file": "b.py"}]}`: {
 			{Kind: EntryExists, File: "tests/a_test.py"}, {Kind: EntryText, Text: "test_file: /a"},
-			{Kind: EntryExists, File: "b_test.py"},
+			{Kind: EntryExists, File: "b.py"},
 		},
 		`{"verification": [{"type": "all_tests_pass"},  {"type": "source_contains"}, 7, {"command": " "}]}`: {
 			{Kind: EntryText, Text: `{"type": "all_tests_pass"}`},

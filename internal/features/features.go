@@ -139,7 +139,8 @@ func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateM
 // plain makes it safe to show. If no key is known to say what the item asks for, the title
 // is the first text of another key.
 func (i Item) Title() string {
-	if title := textOf(i.firstOf(titleKeys()...)); title != "" || i.Description() != "" || i.firstOf(acceptanceKeys()...).Exists() {
+	title := textOf(i.firstOf(titleKeys()...))
+	if title != "" || i.Description() != "" || i.firstOf(acceptanceKeys()...).Exists() {
 		return title
 	}
 	for key, value := range gjson.Parse(i.raw).ForEach {

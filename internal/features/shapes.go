@@ -59,8 +59,8 @@ var (
 
 // readKeys returns all keys of an item that are read.
 var readKeys = sync.OnceValue(func() []string {
-	return slices.Concat([]string{"id"}, titleKeys(), descriptionKeys, []string{"category"}, acceptanceKeys(), entryKeys(),
-		markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
+	return slices.Concat([]string{"id"}, titleKeys(), descriptionKeys, []string{"category"}, acceptanceKeys(),
+		entryKeys(), markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
 })
 
 // tombstone is the status that beads gives an item that was removed.
