@@ -18,10 +18,6 @@ var beads = map[string]struct{ text, order, waits, dropped string }{
 {"_type":"issue","id":"a","title":"A","status":"open"}
 {"_type":"memory","key":"l","value":"w"}`, "a", "", "",
 	},
-	"a tombstone blocks nothing": {
-		`{"id":"a","title":"A","status":"open",` + dep("t", "blocks") + `}
-{"id":"t","title":"T","status":"tombstone"}`, "a", "", "",
-	},
 	"children of a blocked epic": {
 		`{"id":"b","title":"B","status":"open","priority":3}
 {"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}

@@ -33,9 +33,6 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	circles := map[string]bool{}
 	for n := range list.all {
 		item := &list.all[n]
-		if item.isTombstone() {
-			continue
-		}
 		if list.shape != checkboxes {
 			c.checkKeys(item, misspelt)
 		}

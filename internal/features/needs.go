@@ -24,11 +24,8 @@ func (n need) met() bool {
 	if n.item == nil {
 		return n.fromTracker
 	}
-	return n.item.Passes || n.item.isTombstone()
+	return n.item.Passes
 }
-
-// isTombstone tells whether the item only says that it was removed.
-func (i *Item) isTombstone() bool { return i.dropped && i.word() == tombstone }
 
 // allNeeds returns what an item has to wait for: what it needs itself, and what the items
 // need that it is a part of, other than their parts.
@@ -284,7 +281,7 @@ func (l *List) openSubtask(at int) *Item {
 	return nil
 }
 
-// splitDropped makes Items and Dropped of all. A tombstone is not even something to be dropped.
+// splitDropped makes Items and Dropped of all.
 func (l *List) splitDropped() {
 	first := slices.IndexFunc(l.all, func(i Item) bool { return i.dropped })
 	if first < 0 { // as in most lists
@@ -294,11 +291,10 @@ func (l *List) splitDropped() {
 	l.Items = slices.Clone(l.all[:first])
 	for n := first; n < len(l.all); n++ {
 		item := &l.all[n]
-		switch {
-		case !item.dropped:
-			l.Items = append(l.Items, *item)
-		case !item.isTombstone():
+		if item.dropped {
 			l.Dropped = append(l.Dropped, *item)
+		} else {
+			l.Items = append(l.Items, *item)
 		}
 	}
 }

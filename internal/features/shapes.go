@@ -63,9 +63,6 @@ var readKeys = sync.OnceValue(func() []string {
 		entryKeys(), markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
 })
 
-// tombstone is the status that beads gives an item that was removed.
-const tombstone = "tombstone"
-
 // mark is the key of an item that says whether it passes. If an item has several, the one
 // that is last here counts.
 type mark uint8
