@@ -66,7 +66,7 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	look := []string{"rev-parse", "HEAD^{commit}", "HEAD^{tree}"}
 	at, err := t.refs(ctx, look...)
 	if err != nil && t.branch != "" { // somebody has deleted the branch; its files are there
-		err = t.r.Point(ctx, t.branch, t.base)
+		_, err = t.r.Begin(ctx, t.branch, t.base)
 		if err == nil {
 			at, err = t.refs(ctx, look...)
 		}

@@ -170,7 +170,10 @@ func (r *Repo) leadsNowhere() error {
 			case d.IsDir() && filepath.Base(above) == "objects": // thousands of files, which git replaces
 				return fs.SkipDir
 			case d.Name() == "commondir" && filepath.Dir(above) == trees:
-				return isUp(path)
+				err := isUp(path)
+				if !loopdir.Absent(err) { // else a worktree was removed meanwhile
+					return err
+				}
 			}
 			return nil
 		})
@@ -185,7 +188,8 @@ func (r *Repo) leadsNowhere() error {
 // writes.
 func isUp(path string) error {
 	text, err := loopdir.ReadFile(filepath.Dir(path), filepath.Base(path), 4096)
-	if err == nil && strings.TrimSpace(string(text)) != "../.." {
+	to := strings.TrimSpace(string(text))
+	if err == nil && to != "../.." && to != "" { // git makes it empty, writes it then, and an empty one leads nowhere
 		err = fmt.Errorf("%s leads to another repository: write ../.. into it", plain.Line(path, 300))
 	}
 	return err
@@ -222,6 +226,19 @@ func (r *Repo) At(ctx context.Context, branch string) string {
 func (r *Repo) Point(ctx context.Context, branch, commit string) error {
 	_, err := r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+branch, commit)
 	return err
+}
+
+// Begin makes a branch at a commit, and returns where it is. One that has that commit stays where it is: what else it
+// has may be work that nobody has merged.
+func (r *Repo) Begin(ctx context.Context, branch, commit string) (at string, err error) {
+	at = r.At(ctx, branch)
+	if at != "" {
+		has, err := r.Descends(ctx, at, commit)
+		if err != nil || has {
+			return at, err
+		}
+	}
+	return commit, r.Point(ctx, branch, commit)
 }
 
 // Move moves a branch if it is at the commit from.

@@ -127,7 +127,8 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	}
 	if t.branch != "" {
 		_ = os.Remove(t.lock())
-		if err := t.r.Point(ctx, t.branch, tip); err != nil {
+		tip, err = t.r.Begin(ctx, t.branch, tip)
+		if err != nil {
 			return err
 		}
 	}
@@ -168,13 +169,15 @@ func (t *Tree) own(ctx context.Context, tip string) error {
 	if t.r.isOn(ctx, t.git, t.branch) {
 		return nil
 	}
-	if at, err := t.head(ctx); err == nil { // a commit that an agent made elsewhere belongs to the lane
-		tip = at
+	at, err := t.head(ctx)
+	if err == nil { // a commit that an agent made elsewhere belongs to the lane
+		err = t.r.Point(ctx, t.branch, at)
+	} else {
+		_, err = t.r.Begin(ctx, t.branch, tip)
 	}
-	if err := t.r.Point(ctx, t.branch, tip); err != nil {
-		return err
+	if err == nil {
+		_, err = t.refs(ctx, "symbolic-ref", "HEAD", heads+t.branch)
 	}
-	_, err := t.refs(ctx, "symbolic-ref", "HEAD", heads+t.branch)
 	return err
 }
 
