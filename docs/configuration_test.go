@@ -57,7 +57,6 @@ type reference struct {
 var parts = []struct{ path, before, around string }{
 	{"@this", "", `{%s}`},
 	{"properties.limits", "limits.", `{"limits": {%s}}`},
-	{"properties.guards", "guards.", `{"guards": {%s}}`},
 	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
 	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
 	{"$defs.prepare", "prepare[].", `{"room": true, "prepare": [{"command": "npm ci", %s}]}`},

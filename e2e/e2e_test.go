@@ -72,7 +72,6 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"asked":    cmdAsked,
 		"used":     cmdUsed,
 		"jsonfile": cmdJSONFile,
-		"added":    cmdAdded,
 		"count":    cmdCount,
 		"exits":    cmdExits,
 		"terminal": cmdTerminal,
@@ -196,16 +195,6 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	if found == neg {
 		ts.Fatalf("a text that matches %q: %v, want %v", args[0], found, !neg)
 	}
-}
-
-// cmdAdded writes to a file how many bytes of the last request came from a Stop hook.
-func cmdAdded(ts *testscript.TestScript, neg bool, args []string) {
-	requests := current(ts)
-	if neg || len(args) != 1 || len(requests) == 0 {
-		ts.Fatalf("usage: added FILE, after a run")
-	}
-	n := added(requests[len(requests)-1])
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strconv.Itoa(n)), 0o644))
 }
 
 // cmdCount asserts the number of lines of a file.

@@ -153,19 +153,6 @@ func answers(content []byte) (all []string) {
 	return all
 }
 
-// added returns how many bytes of a request came from Stop hooks. The reason of
-// a block is there twice, as the user's message and as the system's.
-func added(req request) (n int) {
-	for _, msg := range req.Messages {
-		for _, text := range texts(msg.Content) {
-			if stopHookText.MatchString(text) || strings.HasPrefix(text, "Stop hook blocking error from command") {
-				n += len(text)
-			}
-		}
-	}
-	return n
-}
-
 // stopHookText matches the text for a block with a reason, and the one for a
 // block with additional context.
 var stopHookText = regexp.MustCompile(`^(Stop hook feedback:|<system-reminder>\nStop hook additional context:)`)

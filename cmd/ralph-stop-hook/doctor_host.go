@@ -107,11 +107,8 @@ func lookProgram(in *inspection) {
 	}
 }
 
-// Versions of the client: the first that is known to do something.
-var (
-	readsArgs    = []int{2, 1, 139} // of an entry, as its documentation says
-	takesContext = []int{2, 1, 163} // measured: 2.1.161 does not, 2.1.163 does
-)
+// readsArgs is the first version of the client that reads the arguments of an entry, as its documentation says.
+var readsArgs = []int{2, 1, 139}
 
 var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
@@ -151,8 +148,6 @@ func lookClient(in *inspection) {
 		in.warning("claude update",
 			"Claude Code %s ignores the arguments in the hook's entry, which 2.1.139 and later "+
 				"read: --timeout and --on-complete have no effect", in.client)
-	case in.older(takesContext):
-		in.good("Claude Code %s (answers as context need 2.1.163 or later)", in.client)
 	default:
 		in.good("Claude Code %s", in.client)
 	}

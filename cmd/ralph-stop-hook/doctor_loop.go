@@ -131,11 +131,6 @@ func lookLoop(in *inspection) {
 		}
 		in.failure(fix, "%v", err)
 	}
-	context := in.picture.Config.Continue == config.ContinueContext
-	if context && in.older(takesContext) {
-		in.warning(`"continue_with": "block" in ralph.json, or claude update`,
-			"the next prompt is sent as context, which Claude Code %s may ignore: the turn may end", in.client)
-	}
 	state := in.picture.Snapshot.Record()
 	in.good("%s is %s at iteration %d of %d", l.At.Name, state.Status, state.Iteration,
 		state.Limit(in.picture.Snapshot.Limits))

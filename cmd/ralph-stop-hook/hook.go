@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -290,12 +289,8 @@ func (h *hook) encode(s *loop.Step) client.Answer {
 	if !h.client.Known {
 		return answer // it was driven with blocks alone
 	}
-	switch s.Picture.Config.Continue {
-	case config.ContinueContext:
-		answer.AsContext = a.Prompt != "" // silence stays silence
-	case config.ContinueAuto:
-		answer.AsContext = a.Prompt != "" && h.event.PromptID != ""
-	}
+	// Context costs half of what the reason of a block costs. Claude Code reads it if its event has a prompt id.
+	answer.AsContext = a.Prompt != "" && h.event.PromptID != ""
 	return answer
 }
 

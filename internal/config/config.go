@@ -27,9 +27,8 @@ type Config struct {
 	SkipHeadings []string // of a Markdown list, below which nothing is work
 	Source       Source   // the tracker that has the list; never set together with List
 	Bind         string   // decide.BindPrompt or decide.BindFirst; empty: BindFirst
-	Continue     string   // ContinueBlock, ContinueContext or ContinueAuto (the default)
 	Limits       decide.Limits
-	GuardsOff    []string         // of decide.Guards
+	GuardsOff    bool             // no guard ends the loop
 	WaitShells   bool             // the loop waits for background shells and monitors too
 	Notifiers    []Command        // in the order of the file
 	Checks       []Check          // in the order of the file
@@ -59,14 +58,6 @@ type Config struct {
 	Fallback []string               // agents that work while a provider refuses the run's own one, in their order
 	Escalate []string               // the models for the first, the second … attempt at a feature
 }
-
-// How the next prompt reaches the agent. The context costs half of what the
-// reason of a block costs, but older hosts ignore it.
-const (
-	ContinueBlock   = "block"   // as the reason of the block
-	ContinueContext = "context" // as context beside the block
-	ContinueAuto    = "auto"    // as context if the host is known to read it, else as the reason
-)
 
 // Command is one command to run. A string in ralph.json is a line for the shell.
 // An array is a program and its arguments. At most one of Shell and Argv is set.
@@ -109,7 +100,6 @@ func (c Command) String() string {
 func Default() Config {
 	return Config{
 		SkipHeadings: features.SkipHeadings,
-		Continue:     ContinueAuto,
 		Recheck:      decide.RecheckStale,
 		Parallel:     1,
 		Limits: decide.Limits{

@@ -18,10 +18,10 @@ import (
 
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(`{
-		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt", "continue_with": "auto",
+		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt",
 		"limits": {"max_iterations": 30, "deadline": "8h", "stagnation": 0, "feature_attempts": 5, "iterations_per_hour": 6,
 			"features_per_session": 7, "context_tokens": 150000, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
-		"guards": {"tests_only": false, "asks": true, "same_file": false},
+		"guards": false,
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
 	}`))
 	if err != nil {
@@ -31,14 +31,11 @@ func TestParse(t *testing.T) {
 		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, CheckFailures: 5, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 150_000, MaxWait: 90 * time.Minute,
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Continue != ContinueAuto {
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" {
 		t.Errorf("%+v", c)
 	}
-	if c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
+	if c.Limits != want || !c.GuardsOff || !c.WaitShells || len(c.Notifiers) != 3 {
 		t.Errorf("%+v", c)
-	}
-	if !slices.Equal(c.GuardsOff, []string{"tests_only", "same_file"}) {
-		t.Errorf("these guards are off: %q", c.GuardsOff)
 	}
 	a, line := c.Notifiers[0], "./notify.sh $X"
 	if a.Shell != line || a.String() != line || a.Timeout != DefaultTimeout || a.Event != OnComplete {
@@ -51,7 +48,8 @@ func TestParse(t *testing.T) {
 	if a := c.Notifiers[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {
 		t.Errorf("%+v", a)
 	}
-	if c, err := Parse([]byte("\xef\xbb\xbf{}\r\n")); err != nil || c.Limits.Stagnation != decide.DefaultStagnation {
+	if c, err := Parse([]byte("\xef\xbb\xbf{}\r\n")); err != nil || c.GuardsOff ||
+		c.Limits.Stagnation != decide.DefaultStagnation {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -137,7 +135,7 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
-			"commit, confine, continue_with, env, escalate, evaluate, fallback, guards, " +
+			"commit, confine, env, escalate, evaluate, fallback, guards, " +
 			"limits, list, max_cost_usd, max_tokens, " +
 			"no_merge, not_held, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pr, pre_iteration, prepare, promises, " +
@@ -175,10 +173,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"limits": []}`:                            `"limits" must be an object`,
 		`{"limits": {"max_wait": "-1s"}}`:           `"max_wait" must be a duration`,
 		`{"limits": {"max_wait": 60}}`:              `"max_wait" must be text`,
-		`{"guards": true}`:                          `"guards" must be an object`,
-		`{"guards": {"asks": 0}}`:                   `"asks" must be true or false`,
+		`{"guards": 0}`:                             `"guards" must be true or false`,
+		`{"guards": {"asks": false}}`:               `"guards" must be true or false`,
 		`{"lane_start": [["x"]]}`:                   `unknown key "lane_start"; it is "prepare" now`,
-		`{"guards": {"ask": false}}`:                `unknown key "ask"; did you mean "asks"?`,
 		`{"wait_for": "shell"}`:                     `"wait_for" must be a list with "shell" in it`,
 		`{"wait_for": ["cron"]}`:                    `"wait_for" must be "shell" or "subagent"`,
 		`{"task": 7}`:                               `"task" must be text`,
@@ -188,7 +185,6 @@ func TestParseRefuses(t *testing.T) {
 		`{"list": "/etc/passwd"}`:                   "must be a path below the project's root",
 		`{"limits": {"iterations_per_hour": 1001}}`: "from 0 to 1000",
 		`{"limits": {"deadline": 8}}`:               `"deadline" must be text`,
-		`{"continue_with": "prompt"}`:               `"continue_with" must be "block" or "context" or "auto"`,
 		`{"checks": {}}`:                            `"checks" must be a list`,
 		`{"checks": [{}]}`: `a check must have one of "command", ` +
 			`"file_exists", "file_contains" and "last_message"`,
@@ -345,7 +341,6 @@ func TestSchemaKeys(t *testing.T) {
 	for path, in := range map[string]string{
 		"properties":                                      `{"zzzzzzzz": 1}`,
 		"properties.limits.properties":                    `{"limits": {"zzzzzzzz": 1}}`,
-		"properties.guards.properties":                    `{"guards": {"zzzzzzzz": 1}}`,
 		"properties.source.properties":                    `{"source": {"zzzzzzzz": 1}}`,
 		"$defs.check.properties":                          `{"checks": [{"zzzzzzzz": 1}]}`,
 		"$defs.check.properties.file_contains.properties": `{"checks": [{"file_contains": {"zzzzzzzz": 1}}]}`,

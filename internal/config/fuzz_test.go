@@ -98,9 +98,8 @@ func within(data []byte, c Config, err error) error {
 	case c.Parallel < 1 || c.Parallel > 64:
 		return fmt.Errorf("%d at once", c.Parallel)
 	case !slices.Contains([]string{"", decide.BindPrompt, decide.BindFirst}, c.Bind),
-		!slices.Contains([]string{ContinueBlock, ContinueContext, ContinueAuto}, c.Continue),
 		!slices.Contains([]string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever}, c.Recheck):
-		return fmt.Errorf("the words %q, %q and %q", c.Bind, c.Continue, c.Recheck)
+		return fmt.Errorf("the words %q and %q", c.Bind, c.Recheck)
 	}
 	return nil
 }

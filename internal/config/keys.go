@@ -71,21 +71,15 @@ var keys = []key[Config]{
 		about: "prompt: the loop's session is the one that gets RALPH_PROMPT.md, or its first line. first: " +
 			"the first that stops in the project.",
 	}, {
-		name: "continue_with", preset: `"auto"`, example: `"block"`,
-		field: func(c *Config) any { return &c.Continue },
-		words: []string{ContinueBlock, ContinueContext, ContinueAuto},
-		about: "How the next prompt reaches the agent. block: as the reason of a block. context: as " +
-			"additional context, at half the cost; Claude Code before 2.1.163 then ends the turn. auto: context " +
-			"from 2.1.198 on, else block.",
-	}, {
 		name: "limits", example: `{"max_iterations": 40, "deadline": "8h"}`,
 		read:   func(p *parser, v gjson.Result, _ string, c *Config) { p.limits(v, &c.Limits) },
 		object: true,
 		about:  "Limits that end the loop or hand it over. 0 is off.",
 	}, {
-		name: "guards", example: `{"tests_only": false}`,
-		read: (*parser).guards, object: true,
-		about: "Rules that end a loop that gets nowhere.",
+		name: "guards", preset: `true`, example: `false`,
+		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.GuardsOff = !p.yes(v, name) },
+		schema: `"type": "boolean"`,
+		about:  "Whether rules end a loop whose agent works without getting anywhere.",
 	}, {
 		name: "wait_for", preset: `[]`, example: `["shell"]`,
 		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["shell"] }`,
@@ -264,34 +258,6 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Escalate }, of: "a list of texts", ok: notEmpty, least: 1,
 		about: "Models for the first, second and each later attempt at a feature. --model and a feature's " +
 			"own model come first.",
-	},
-}
-
-// guardKeys has the keys of "guards".
-var guardKeys = []key[Config]{
-	{
-		name: "permission_denied", preset: `true`, example: `false`,
-		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop BLOCKED when permissions refused a tool in three iterations in a row and no " +
-			"feature passed, if the agent reports that to ralph-runner.",
-	}, {
-		name: "asks", preset: `true`, example: `false`,
-		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop BLOCKED when two iterations in a row only asked a question.",
-	}, {
-		name: "regression", preset: `true`, example: `false`,
-		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop STAGNATED when checks prove fewer features than before, at two stops in a row.",
-	}, {
-		name: "tests_only", preset: `true`, example: `false`,
-		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop STAGNATED when five iterations changed only tests and no feature passed. It " +
-			"is off if the feature's title has the word test, without git or a list, and if stagnation is 0.",
-	}, {
-		name: "same_file", preset: `true`, example: `false`,
-		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop STAGNATED when five iterations changed the same file and no other new one, " +
-			"and no feature passed. It is off without git or a list, and if stagnation is 0.",
 	},
 }
 

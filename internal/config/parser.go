@@ -292,17 +292,6 @@ func limitKeys() []key[decide.Limits] {
 	return keys
 }
 
-// guards reads which guards are off.
-func (p *parser) guards(v gjson.Result, key string, c *Config) {
-	readObject(p, v, `"guards"`, guardKeys, c)
-}
-
-func (p *parser) guard(v gjson.Result, name string, c *Config) {
-	if !p.yes(v, name) {
-		c.GuardsOff = append(c.GuardsOff, name)
-	}
-}
-
 // waitFor reads for what the loop waits beside all work that ends. It always waits for a "subagent".
 func (p *parser) waitFor(v gjson.Result, key string, c *Config) {
 	if !v.IsArray() {

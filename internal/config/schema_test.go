@@ -68,7 +68,6 @@ func schema() []byte {
 	}
 	tables := map[string][]member{
 		"limits":        objectOf(limits, nil),
-		"guards":        objectOf(guardKeys, nil),
 		"source":        append(objectOf(sourceKeys, nil), member{"required", `["list"]`}),
 		"promises":      objectOf(promiseKeys, nil),
 		"file_contains": append(objectOf(containsKeys, nil), member{"required", `["file", "pattern"]`}),

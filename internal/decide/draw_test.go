@@ -53,7 +53,7 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.Message, s.Denied = pick(d, "", "Which one?", "Done."), pick(d, "", "Bash")
 		s.Changes = pick(d, nil, []string{}, []string{"a.go"}, []string{"a_test.go"}, []string{"a.go", "b.go"})
-		s.GuardsOff = pick(d, nil, Guards, Guards[:2])
+		s.GuardsOff = d.is()
 		s.State.Habits = Habits{
 			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Checked: d.n(5), Fell: d.n(5),
 			Rewritten: pick(d, nil, map[string]int{"a.go": 4}, map[string]int{"a.go": 3, "b.go": 1}),

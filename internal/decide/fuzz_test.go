@@ -225,7 +225,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	// features that pass is a change, so these limits may well turn an ending into a block. So may
 	// guards, which let an agent work that gets features to pass. A lane that begins may begin an iteration again, which
 	// spends none.
-	s.GuardsOff = Guards
+	s.GuardsOff = true
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	before, _ := decide(s)
 	if before.Verdict != End {

@@ -11,13 +11,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Guards end a loop whose agent works without getting anywhere, before a limit would. A guard's name is its key in
-// "guards" of ralph.json. An ending's Needs says what the guard saw.
+// Guards end a loop whose agent works without getting anywhere, before a limit would. An ending's Needs says what the
+// guard saw, and names it.
 
-// Guards has the names of all guards, in the order in which they are asked.
-var Guards = []string{PermissionDenied, Asks, regression, testsOnly, sameFile}
-
-// The guards that end a loop with NoProgress. The last two do not see what a lane changed.
+// The names of the guards that end a loop with NoProgress. The last two do not see what a lane changed.
 const (
 	regression = "regression"
 	testsOnly  = "tests_only"
@@ -68,7 +65,7 @@ func (d *Decision) guard(s *Snapshot) {
 		if s.Lane > 0 && (g.name == testsOnly || g.name == sameFile) {
 			continue // what changed in the project came from all lanes
 		}
-		if g.saw != "" && !slices.Contains(s.GuardsOff, g.name) {
+		if g.saw != "" && !s.GuardsOff {
 			d.Next.Needs = fmt.Sprintf("%s (guard %s)", s.saidBy(g.saw), g.name)
 			d.end(s, g.status, g.reason)
 			return

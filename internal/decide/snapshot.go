@@ -198,7 +198,7 @@ type Listed struct {
 type Rules struct {
 	ConfigErr  error // why ralph.json cannot be used
 	Limits     Limits
-	GuardsOff  []string    // the guards that a person has switched off
+	GuardsOff  bool        // a person has switched the guards off
 	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default
 	Checks     []Check
