@@ -11,11 +11,9 @@ var readme = []row{
 	{
 		"until every feature is *proven* by your checks",
 		hook("check-complete"),
-		"internal/decide/evaluate.go",
-		`		if !open && d.Failure == nil {
-			d.complete(s, AllFeaturesPass)`,
-		`		if !open {
-			d.complete(s, AllFeaturesPass)`,
+		"internal/decide/stop.go",
+		"	proven := !st.open && st.d.Failure == nil",
+		"	proven := !st.open",
 	},
 	{
 		"then notifies you",
@@ -36,9 +34,9 @@ var readme = []row{
 	{
 		"Every loop has a limit",
 		hook("hook-limit"),
-		"internal/decide/limits.go",
-		"over := d.Next.Iteration >= d.Limit && !begun",
-		"over := d.Next.Iteration >= 2*d.Limit && !begun",
+		"internal/decide/stop.go",
+		"	over := st.next.Iteration >= st.d.Limit",
+		"	over := st.next.Iteration >= 2*st.d.Limit",
 	},
 	{
 		"ends with a reason",
@@ -86,9 +84,9 @@ var readme = []row{
 	{
 		"the hook reopens a feature that was claimed too early",
 		hook("check-feature"),
-		"internal/decide/evaluate.go",
-		"	if len(reopen) > 0 && !s.ListNotWritten {",
-		"	if len(reopen) > 0 && s.ListNotWritten {",
+		"internal/decide/stop.go",
+		"	if len(reopen) > 0 && !st.ListNotWritten {",
+		"	if len(reopen) > 0 && st.ListNotWritten {",
 	},
 	{
 		"Claude cannot pass by editing them",

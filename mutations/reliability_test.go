@@ -72,7 +72,7 @@ var reliability = []row{
 	{
 		"The next event, or `resume`, continues the loop.",
 		hook("hook-kill"),
-		"internal/decide/decide.go",
+		"internal/decide/stop.go",
 		"const maxKilled = 3",
 		"const maxKilled = 1",
 	},
@@ -200,9 +200,9 @@ var reliability = []row{
 	{
 		"a tracker's list that fails, hangs, or is no list | FAILED `unusable`",
 		hook("source"),
-		"internal/decide/decide.go",
-		"(s.List.Missing || s.Lane > 0 || !errors.As(s.List.Err, new(*jsontext.Error))):",
-		"(s.List.Missing || s.Lane > 0) && !errors.As(s.List.Err, new(*jsontext.Error)):",
+		"internal/decide/stop.go",
+		"err == nil || !st.List.Missing && st.Lane == 0 && errors.As(err, new(*jsontext.Error)):",
+		"err == nil || !st.List.Missing && st.Lane == 0 || errors.As(err, new(*jsontext.Error)):",
 	},
 	{
 		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; " +

@@ -243,9 +243,9 @@ var security = []row{
 	{
 		"A loop without end | has a limit",
 		unit("decide", "^TestProperties$"),
-		"internal/decide/limits.go",
-		"over := d.Next.Iteration >= d.Limit && !begun",
-		"over := d.Next.Iteration > d.Limit && !begun",
+		"internal/decide/stop.go",
+		"	over := st.next.Iteration >= st.d.Limit",
+		"	over := st.next.Iteration > st.d.Limit",
 	},
 	{
 		"Planted, edited or hidden files that make a check pass | [locks files](docs/PROOF.md)",

@@ -44,33 +44,36 @@ type Habits struct {
 	Fell int `json:"fell,omitzero"`
 }
 
-// guard counts what this iteration did, and ends the loop if a guard has seen enough. The fingerprints must be known.
-func (d *Decision) guard(s *Snapshot) {
-	passed := d.Next.Passed > d.From.Passed || d.lanePassed(s)
-	for _, g := range []struct {
-		name   string
-		status Status
-		reason string
-		saw    string
-	}{
-		{PermissionDenied, Blocked, PermissionDenied, d.denied(s, passed)},
-		{Asks, Blocked, Asks, d.asks(s, passed)},
-		{regression, Stagnated, NoProgress, d.falls()},
-		{testsOnly, Stagnated, NoProgress, d.testsOnly(s, passed)},
-		{sameFile, Stagnated, NoProgress, d.sameFile(s, passed)},
-	} {
-		if (s.Leg.Job || s.Leg.Review) && g.status == Stagnated {
-			continue // no feature passes meanwhile, and a review takes claims back
-		}
-		if s.Lane > 0 && (g.name == testsOnly || g.name == sameFile) {
-			continue // what changed in the project came from all lanes
-		}
-		if g.saw != "" && !s.GuardsOff {
-			d.Next.Needs = fmt.Sprintf("%s (guard %s)", s.saidBy(g.saw), g.name)
-			d.end(s, g.status, g.reason)
-			return
+// guardTable has the guards in the order in which they are asked.
+var guardTable = []struct {
+	name   string
+	status Status
+	reason string
+	sees   func(*stop) string // counts, and says what the guard has seen enough of; "": nothing
+}{
+	{PermissionDenied, Blocked, PermissionDenied, (*stop).denied},
+	{Asks, Blocked, Asks, (*stop).asks},
+	{regression, Stagnated, NoProgress, (*stop).falls},
+	{testsOnly, Stagnated, NoProgress, (*stop).testsOnly},
+	{sameFile, Stagnated, NoProgress, (*stop).sameFile},
+}
+
+// guards counts what this iteration did, and ends the loop if a guard has seen enough.
+func guards(st *stop) (first answer) {
+	st.passed = st.next.Passed > st.d.From.Passed || st.lanePassed()
+	for _, g := range guardTable {
+		saw := g.sees(st)
+		switch {
+		case saw == "" || st.GuardsOff || first.verdict != "":
+		case g.status == Stagnated && (st.Leg.Job || st.Leg.Review):
+			// no feature passes meanwhile, and a review takes claims back
+		case st.Lane > 0 && (g.name == testsOnly || g.name == sameFile):
+			// what changed in the project came from all lanes
+		default:
+			first = finish(g.status, g.reason, fmt.Sprintf("%s (guard %s)", st.saidBy(saw), g.name))
 		}
 	}
+	return first
 }
 
 // saidBy names the worker that says something, if one does: nobody has seen whether it is so.
@@ -83,33 +86,33 @@ func (s *Snapshot) saidBy(text string) string {
 
 // denied counts iterations in which the agent's permissions refused a tool. An agent that gets on without the tool is
 // let work.
-func (d *Decision) denied(s *Snapshot, passed bool) (saw string) {
-	if s.Denied == "" || passed {
-		d.Next.Denied = 0
+func (st *stop) denied() (saw string) {
+	if st.Denied == "" || st.passed {
+		st.next.Denied = 0
 		return ""
 	}
-	d.Next.Denied++
-	if d.Next.Denied < deniedRounds*s.workers() {
+	st.next.Denied++
+	if st.next.Denied < deniedRounds*st.workers() {
 		return ""
 	}
-	return fmt.Sprintf("the agent's permissions refused %s, in %d iterations in a row", plain.Line(s.Denied, 200),
-		d.Next.Denied)
+	return fmt.Sprintf("the agent's permissions refused %s, in %d iterations in a row", plain.Line(st.Denied, 200),
+		st.next.Denied)
 }
 
 // asks counts iterations that ended in a question, and in which nothing else happened.
-func (d *Decision) asks(s *Snapshot, passed bool) (saw string) {
-	question := Question(s.Message)
-	idle := d.Next.Unchanged > 1 || s.Lane > 0 && !s.Moved ||
-		d.From.ListDigest == "" && s.Changes != nil && len(s.Changes) == 0
-	if question == "" || !idle || passed {
-		d.Next.Asked = 0
+func (st *stop) asks() (saw string) {
+	question := Question(st.Message)
+	idle := st.next.Unchanged > 1 || st.Lane > 0 && !st.Moved ||
+		st.d.From.ListDigest == "" && st.Changes != nil && len(st.Changes) == 0
+	if question == "" || !idle || st.passed {
+		st.next.Asked = 0
 		return ""
 	}
-	d.Next.Asked++
-	if d.Next.Asked < askedRounds*s.workers() {
+	st.next.Asked++
+	if st.next.Asked < askedRounds*st.workers() {
 		return ""
 	}
-	return fmt.Sprintf("%s It did nothing else in %d iterations", question, d.Next.Asked)
+	return fmt.Sprintf("%s It did nothing else in %d iterations", question, st.next.Asked)
 }
 
 // Question returns the question in which a message ends, with the paragraph that it is in; "" if the message ends in
@@ -132,15 +135,15 @@ func Question(message string) string {
 
 // falls notes how many features were proven at a stop. Twice in a row it was less than before: the agent breaks what
 // worked.
-func (d *Decision) falls() (saw string) {
-	now := d.Next.Checked
-	before := d.From.Checked
-	first := d.From.Fell
-	d.Next.Fell = 0
+func (st *stop) falls() (saw string) {
+	now := st.next.Checked
+	before := st.d.From.Checked
+	first := st.d.From.Fell
+	st.next.Fell = 0
 	if now < before {
-		d.Next.Fell = before
+		st.next.Fell = before
 	}
-	if d.Next.Fell == 0 || first == 0 {
+	if st.next.Fell == 0 || first == 0 {
 		return ""
 	}
 	return fmt.Sprintf("the checks of %s passed, then of %d, and now of %d", plain.Count(first, "feature"), before, now)
@@ -148,28 +151,28 @@ func (d *Decision) falls() (saw string) {
 
 // testsOnly counts iterations that changed tests and nothing else. If nobody knows what an iteration changed, or it
 // changed nothing, it is not counted.
-func (d *Decision) testsOnly(s *Snapshot, passed bool) (saw string) {
+func (st *stop) testsOnly() (saw string) {
 	switch {
-	case passed || s.NoList:
-		d.Next.TestsOnly = 0
-	case len(s.Changes) == 0:
-	case slices.ContainsFunc(s.Changes, func(name string) bool { return !IsTest(name) }), d.aboutTests(s):
-		d.Next.TestsOnly = 0
+	case st.passed || st.NoList:
+		st.next.TestsOnly = 0
+	case len(st.Changes) == 0:
+	case slices.ContainsFunc(st.Changes, func(name string) bool { return !IsTest(name) }), st.aboutTests():
+		st.next.TestsOnly = 0
 	default:
-		d.Next.TestsOnly++
-		if d.Next.TestsOnly >= stuckRounds {
-			return fmt.Sprintf("%d iterations changed only tests (%s), and no feature passed", d.Next.TestsOnly,
-				plain.Line(strings.Join(s.Changes, ", "), 200))
+		st.next.TestsOnly++
+		if st.next.TestsOnly >= stuckRounds {
+			return fmt.Sprintf("%d iterations changed only tests (%s), and no feature passed", st.next.TestsOnly,
+				plain.Line(strings.Join(st.Changes, ", "), 200))
 		}
 	}
 	return ""
 }
 
 // aboutTests reports whether the title of the feature that the agent worked on names tests.
-func (d *Decision) aboutTests(s *Snapshot) bool {
-	feature, is := s.List.Find(d.From.Feature)
+func (st *stop) aboutTests() bool {
+	feature, is := st.List.Find(st.d.From.Feature)
 	if !is {
-		feature, _ = s.List.Next()
+		feature, _ = st.List.Next()
 	}
 	return strings.Contains(strings.ToLower(feature.Title()), "test")
 }
@@ -195,26 +198,26 @@ func IsTest(name string) bool {
 }
 
 // sameFile counts how often each file was changed since the agent last got to a file that it had not changed before.
-func (d *Decision) sameFile(s *Snapshot, passed bool) (saw string) {
+func (st *stop) sameFile() (saw string) {
 	switch {
-	case passed || s.NoList || len(s.Changes) > maxRewritten:
-		d.Next.Rewritten = nil
-	case len(s.Changes) > 0:
-		count := maps.Clone(d.From.Rewritten)
-		for _, name := range s.Changes {
+	case st.passed || st.NoList || len(st.Changes) > maxRewritten:
+		st.next.Rewritten = nil
+	case len(st.Changes) > 0:
+		count := maps.Clone(st.d.From.Rewritten)
+		for _, name := range st.Changes {
 			if count[name] == 0 { // new ground
 				count = map[string]int{}
 				break
 			}
 		}
-		for _, name := range s.Changes {
+		for _, name := range st.Changes {
 			count[name]++
 			if count[name] >= stuckRounds && saw == "" {
 				saw = fmt.Sprintf("%d iterations changed %s again and no other file for the first time, and no feature passed",
 					count[name], plain.Line(name, 200))
 			}
 		}
-		d.Next.Rewritten = count
+		st.next.Rewritten = count
 	}
 	return saw
 }

@@ -49,24 +49,24 @@ func (s *Snapshot) workers() int {
 func (s *Snapshot) othersWork() bool { return s.Lane > 0 && s.Round.Busy > 0 }
 
 // lanes returns what each lane has, and what this one has.
-func (d *Decision) lanes(s *Snapshot) (all []Lane, own *Lane) {
-	all = make([]Lane, max(s.Lane, s.Lanes))
-	copy(all, d.Next.Lanes)
-	return all, &all[s.Lane-1]
+func (st *stop) lanes() (all []Lane, own *Lane) {
+	all = make([]Lane, max(st.Lane, st.Lanes))
+	copy(all, st.next.Lanes)
+	return all, &all[st.Lane-1]
 }
 
 // taken returns the ids of the features that the lane cannot begin: those of other lanes, those that wait for a person,
 // and those that are to come later. While no other lane works, nothing has to come later.
-func (d *Decision) taken(s *Snapshot) map[string]bool {
-	all, own := d.lanes(s)
-	ids := s.left()
+func (st *stop) taken() map[string]bool {
+	all, own := st.lanes()
+	ids := st.left()
 	for i := range all {
 		if one := &all[i]; one != own && one.Feature != "" {
 			ids[one.Feature] = true
 		}
 	}
-	if s.othersWork() {
-		for id, later := range s.Later {
+	if st.othersWork() {
+		for id, later := range st.Later {
 			ids[id] = ids[id] || later
 		}
 	}
@@ -75,20 +75,20 @@ func (d *Decision) taken(s *Snapshot) map[string]bool {
 
 // chooseOfLane returns the feature for the lane to work on, zero if there is none for it. A lane keeps its feature
 // until that passes, because its work tree has work on it.
-func (d *Decision) chooseOfLane(s *Snapshot) features.Item {
-	_, own := d.lanes(s)
-	taken := d.taken(s)
-	if d.Failure != nil && !d.needsTrust(s) && !taken[d.Failure.Feature] {
-		if failed, has := s.List.Find(d.Failure.Feature); has {
+func (st *stop) chooseOfLane() features.Item {
+	_, own := st.lanes()
+	taken := st.taken()
+	if st.d.Failure != nil && !st.needsTrust() && !taken[st.d.Failure.Feature] {
+		if failed, has := st.List.Find(st.d.Failure.Feature); has {
 			return failed
 		}
 	}
-	if kept, has := s.List.Find(own.Feature); has && kept.Workable() && !taken[kept.ID] {
+	if kept, has := st.List.Find(own.Feature); has && kept.Workable() && !taken[kept.ID] {
 		return kept
 	}
-	next, free := s.List.NextBut(taken)
-	if !free && !s.othersWork() { // a lane that does not work has it
-		next, _ = s.List.NextBut(s.left())
+	next, free := st.List.NextBut(taken)
+	if !free && !st.othersWork() { // a lane that does not work has it
+		next, _ = st.List.NextBut(st.left())
 	}
 	return next
 }
@@ -120,17 +120,17 @@ func (s *Snapshot) stuck() string {
 
 // continues reports whether the lane gets an iteration that was given before. The first lane that begins gets the one
 // that the record has, which nobody has worked on.
-func (d *Decision) continues(s *Snapshot, feature string) bool {
-	return s.Lane > 0 && (s.Begins && len(d.Next.Lanes) == 0 || d.givenBefore(s, feature) > 0)
+func (st *stop) continues(feature string) bool {
+	return st.Lane > 0 && (st.Begins && len(st.next.Lanes) == 0 || st.givenBefore(feature) > 0)
 }
 
 // givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or
 // the lane has not begun it. It stays that feature's, also in another lane, so no number is without a session. 0: none.
-func (d *Decision) givenBefore(s *Snapshot, feature string) int {
-	all, own := d.lanes(s)
+func (st *stop) givenBefore(feature string) int {
+	all, own := st.lanes()
 	for i := range all {
 		one := &all[i]
-		if feature != "" && one.Feature == feature && one.Iteration > 0 && (one != own || s.Begins) {
+		if feature != "" && one.Feature == feature && one.Iteration > 0 && (one != own || st.Begins) {
 			return one.Iteration
 		}
 	}
@@ -138,31 +138,31 @@ func (d *Decision) givenBefore(s *Snapshot, feature string) int {
 }
 
 // attempts returns the feature whose attempts count, and how many it has had.
-func (d *Decision) attempts(s *Snapshot) (feature string, count int) {
-	if s.Lane == 0 || len(d.Next.Lanes) == 0 {
-		return d.Next.Feature, d.Next.Attempts
+func (st *stop) attempts() (feature string, count int) {
+	if st.Lane == 0 || len(st.next.Lanes) == 0 {
+		return st.next.Feature, st.next.Attempts
 	}
-	_, own := d.lanes(s)
+	_, own := st.lanes()
 	return own.Feature, own.Attempts
 }
 
 // give gives the lane a feature and an iteration. Another lane that has the feature and does not work loses it.
-func (d *Decision) give(s *Snapshot, feature features.Item) {
-	before, attempts := d.attempts(s)
-	again := d.continues(s, feature.ID)
-	all, own := d.lanes(s)
+func (st *stop) give(feature features.Item) {
+	before, attempts := st.attempts()
+	again := st.continues(feature.ID)
+	all, own := st.lanes()
 	if before != feature.ID {
 		attempts = 0
 	}
 	if !again || attempts == 0 {
 		attempts++
 	}
-	iteration := d.givenBefore(s, feature.ID)
+	iteration := st.givenBefore(feature.ID)
 	if !again {
-		d.countIteration(s)
+		st.d.countIteration(st.Snapshot)
 	}
 	if iteration == 0 {
-		iteration = d.Next.Iteration
+		iteration = st.next.Iteration
 	}
 	for i := range all {
 		if feature.ID != "" && all[i].Feature == feature.ID {
@@ -170,42 +170,42 @@ func (d *Decision) give(s *Snapshot, feature features.Item) {
 		}
 	}
 	*own = Lane{feature.ID, attempts, iteration}
-	d.Next.Lanes = all
-	d.Next.Feature = feature.ID
-	d.Next.Attempts = attempts
+	st.next.Lanes = all
+	st.next.Feature = feature.ID
+	st.next.Attempts = attempts
 }
 
 // idle leaves the lane without a session until it asks again. A lane that only asked changes nothing.
-func (d *Decision) idle(s *Snapshot) {
-	if s.Begins {
-		*d = pass(s)
-		return
+func (st *stop) idle() answer {
+	if st.Begins {
+		return answer{verdict: Pass}
 	}
-	d.rest(s)
+	return st.rest()
 }
 
 // rest ends the lane's iteration. The lane keeps its feature if that is still to be done.
-func (d *Decision) rest(s *Snapshot) {
-	all, own := d.lanes(s)
-	feature, has := s.List.Find(own.Feature)
+func (st *stop) rest() answer {
+	all, own := st.lanes()
+	feature, has := st.List.Find(own.Feature)
 	own.Iteration = 0
-	if !has || !feature.Workable() || d.taken(s)[own.Feature] {
+	if !has || !feature.Workable() || st.taken()[own.Feature] {
 		*own = Lane{}
 	}
-	d.Verdict, d.Next.Lanes = Wait, all
+	st.next.Lanes = all
 	shown := slices.IndexFunc(all, func(l Lane) bool { return l.Feature != "" })
-	d.Next.Feature, d.Next.Attempts = "", 0
+	st.next.Feature, st.next.Attempts = "", 0
 	if shown >= 0 {
-		d.Next.Feature, d.Next.Attempts = all[shown].Feature, all[shown].Attempts
+		st.next.Feature, st.next.Attempts = all[shown].Feature, all[shown].Attempts
 	}
+	return answer{verdict: Wait}
 }
 
 // lanePassed reports whether nothing is left to do of the lane's feature: it has passed, or waits for a person.
-func (d *Decision) lanePassed(s *Snapshot) bool {
-	if s.Lane == 0 || s.Begins {
+func (st *stop) lanePassed() bool {
+	if st.Lane == 0 || st.Begins {
 		return false
 	}
-	_, own := d.lanes(s)
-	feature, has := s.List.Find(own.Feature)
-	return has && feature.Passes || s.Left[own.Feature] != ""
+	_, own := st.lanes()
+	feature, has := st.List.Find(own.Feature)
+	return has && feature.Passes || st.Left[own.Feature] != ""
 }

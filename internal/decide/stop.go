@@ -1,0 +1,654 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// rule looks at a stop for one thing. Its zero answer leaves the stop to the next rule. Some rules count what they look
+// at, so what no rule came to is not counted.
+type rule func(*stop) answer
+
+// answer says what happens at a stop, or what must be known first.
+type answer struct {
+	verdict Verdict
+	status  Status // the rest of an End: how the loop ends,
+	reason  string // why,
+	needs   string // and what a person must look at
+	need    Need
+}
+
+func finish(status Status, reason, needs string) answer {
+	return answer{verdict: End, status: status, reason: reason, needs: needs}
+}
+
+// stopRules are asked in this order at each stop of the loop's owner that no person has stopped. The first that answers
+// decides. If none does, the loop goes on.
+var stopRules = []rule{
+	// What is missing, and what no agent can repair.
+	listOutOfDate, unrepairable,
+	// The agent wants a person, or waits. It is to put back what is locked; then its claims are not looked at.
+	agentAsksForPerson, pastDeadline, backgroundWork, trustedPartsDiffer,
+	// What is claimed is proven, and there is a feature to work on.
+	claimedFeatures, nextFeature,
+	// The loop has used what it may use, or gets nowhere.
+	outOfBudget, noProgress,
+	// Another session, or a later one, is to go on.
+	hourFull, sessionFull,
+}
+
+// claimedFeatures looks at what is claimed, if the stop is about that.
+func claimedFeatures(st *stop) answer {
+	// A lane without a session need not know how the loop stands if there is a feature for it, or other lanes work.
+	begins := st.Begins && st.Lane > 0 && (st.othersWork() || st.choose().ID != "")
+	if st.restores || st.Leg.Job || st.List.Err != nil || begins {
+		return answer{}
+	}
+	st.evidence = st.Snapshot.evidence()
+	st.open = st.List.Passed() < len(st.List.Items) || st.NoList && !st.claimed()
+	return st.ask(checksDue, countResults, checkCutAgain, evaluators)
+}
+
+// noProgress looks for a loop that gets nowhere. While no session has ended, none could have got nowhere.
+func noProgress(st *stop) answer {
+	if st.Begins {
+		return answer{}
+	}
+	return st.ask(countUnchanged, guards, stagnation, blocksIgnored, outOfAttempts)
+}
+
+// stop is a stop about which rules are asked.
+type stop struct {
+	*Snapshot // what is known; no rule changes it
+
+	d    *Decision
+	next *State // of d: the record, in which is counted
+
+	restores bool          // the agent is to put back what is locked
+	evidence evidence      // of what is claimed
+	open     bool          // a feature is open, or nobody claims that a loop without a list is complete
+	feature  features.Item // to work on next
+	attempt  string        // the id of the feature whose attempts the next iteration counts
+	passed   bool          // a feature passed in this iteration
+}
+
+// stop answers a stop.
+func (d *Decision) stop(s *Snapshot) Need {
+	st := &stop{Snapshot: s, d: d, next: &d.Next}
+	a := st.ask(stopRules...)
+	switch {
+	case a.need.Kind != NeedNothing:
+	case a.verdict == "":
+		st.goOn()
+	case a.verdict == End:
+		d.Next.Needs = a.needs
+		d.end(s, a.status, a.reason)
+	case a.verdict == Pass:
+		*d = pass(s)
+	default:
+		d.Verdict = a.verdict
+	}
+	return a.need
+}
+
+// ask asks rules until one answers.
+func (st *stop) ask(rules ...rule) answer {
+	for _, r := range rules {
+		if a := r(st); a.verdict != "" || a.need.Kind != NeedNothing {
+			return a
+		}
+	}
+	return answer{}
+}
+
+func listOutOfDate(st *stop) answer {
+	if !st.ListIsOld || st.ConfigErr != nil || st.Tampered+st.Foreign != "" || len(st.Changed) > 0 {
+		return answer{}
+	}
+	return answer{need: Need{Kind: NeedList}}
+}
+
+// maxKilled is how many hooks in a row may be killed before the loop ends. A person who presses Esc does that once or
+// twice; what does it again and again is a fault or the agent's.
+const maxKilled = 3
+
+// unrepairable looks for what no agent can repair: what kills the hook, a record or a locked file that changed while a
+// command ran, a ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file. An
+// agent in a lane can repair nothing outside its work tree.
+func unrepairable(st *stop) answer {
+	err := st.List.Err
+	switch {
+	case st.KilledInAll >= maxKilled:
+		return finish(Failed, InternalError,
+			fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it", st.KilledInAll))
+	case st.Patient && (st.ConfigErr != nil || err != nil || len(st.Lost) > 0): // the host waits for better ones
+		return answer{verdict: Pass}
+	case st.Foreign != "":
+		return finish(Blocked, RecordChanged,
+			plain.Line(st.Foreign, 300)+" was changed while a command of the loop ran; it is put back")
+	case st.ConfigErr != nil:
+		err = st.ConfigErr
+	case st.Tampered != "":
+		return finish(Blocked, ConfigChanged,
+			plain.Line(st.Tampered, 300)+" was touched while a check ran, so nothing is proven")
+	case len(st.Changed) > 0 && st.ListIsOld: // the tracker's commands run when that is put back
+		return answer{}
+	case err == nil || !st.List.Missing && st.Lane == 0 && errors.As(err, new(*jsontext.Error)):
+		st.d.Problem = err
+		return answer{}
+	}
+	st.d.Problem = err
+	return finish(Failed, Unusable, plain.Line(err.Error(), 500))
+}
+
+// agentAsksForPerson reads what the agent says about the whole loop. If it says that everything is complete, that is
+// only a claim.
+func agentAsksForPerson(st *stop) answer {
+	if st.Begins {
+		return answer{}
+	}
+	status, why := Said(st.Message, st.Promises)
+	if status == Blocked || status == Escalated {
+		return finish(status, Asks, plain.Line(st.saidBy(why), 500))
+	}
+	st.d.Promised = status == Complete && !st.Broken
+	return answer{}
+}
+
+func pastDeadline(st *stop) answer {
+	if !st.next.PastDeadline(st.Limits, st.Now) {
+		return answer{}
+	}
+	return finish(ReachedLimit, Deadline, "")
+}
+
+// backgroundWork waits while something in the background will wake the session. A block would only make the agent poll.
+// The wait is bounded and costs no iteration.
+func backgroundWork(st *stop) answer {
+	if len(st.Running) == 0 {
+		st.next.WaitingSince, st.next.WaitingFor = time.Time{}, ""
+		return answer{}
+	}
+	if st.next.WaitingSince.IsZero() || st.next.WaitingSince.After(st.Now) {
+		st.next.WaitingSince = st.Now
+	}
+	if st.Now.Sub(st.next.WaitingSince) >= st.Limits.MaxWait {
+		st.next.WaitingFor = ""
+		return answer{}
+	}
+	st.next.WaitingFor = plain.Line(strings.Join(st.Running, " and "), 300)
+	return answer{verdict: Wait}
+}
+
+// trustedPartsDiffer asks the agent to put back what is locked: features that were deleted or reworded, and files. It
+// asks once; then the loop ends. An agent in a lane has copies, so it is not asked.
+func trustedPartsDiffer(st *stop) answer {
+	if len(st.Lost)+len(st.Changed) == 0 {
+		st.next.Warned = st.next.Warned && st.List.Err != nil
+		st.next.Complete = false
+		return answer{}
+	}
+	switch asked := st.next.Warned || st.Lane > 0; {
+	case asked && len(st.Changed) > 0:
+		return finish(Blocked, ConfigChanged, Differs(st.Changed))
+	case asked:
+		return finish(Blocked, ListChanged, plain.Line(
+			"parts of the list were deleted or reworded after it was trusted: "+strings.Join(st.Lost, ", "), 500))
+	}
+	next, _ := st.List.Next()
+	st.attempt = next.ID
+	st.restores = true
+	st.next.Warned = true
+	st.d.Lost = st.Lost
+	st.d.Changed = st.Changed
+	return answer{}
+}
+
+// claimed reports whether somebody claims that a loop without a list is complete: the agent, an evaluator's command, or
+// the host. The host's claim needs checks, since an agent that gives up may end like one that is done.
+func (st *stop) claimed() bool {
+	says := func(a Answer) bool { return a.Action == AnswerComplete }
+	return st.d.Promised || slices.ContainsFunc(st.Answers, says) || st.Claimed && len(st.Checks) > 0
+}
+
+// checksDue looks for what must happen before the claims count: checks that must run, and features to reopen because a
+// check of theirs failed. While other lanes work, what was merged is proven before, and the rest when they are done.
+func checksDue(st *stop) answer {
+	if st.othersWork() {
+		return answer{}
+	}
+	whole := !st.open || slices.ContainsFunc(st.Evaluators, func(e Evaluator) bool {
+		return e.Preset == EvaluateValidation || e.Preset == EvaluatePromise
+	})
+	notNow := func(key [2]string) bool { _, has := st.evidence.now[key]; return !has }
+	unknown := func(key [2]string) bool { _, has := st.evidence.stored[key]; return !has && notNow(key) }
+	runs := append(st.due(st.evidence, WhenFeature, unknown), st.due(st.evidence, WhenIteration, notNow)...)
+	if len(runs) == 0 && whole && !slices.ContainsFunc(st.Results, failed) {
+		stale := func(key [2]string) bool {
+			r, has := st.evidence.stored[key]
+			old := st.Recheck == RecheckStale && (r.Tree == "" || r.Tree != st.Contents)
+			return has && notNow(key) && (old || st.Recheck == RecheckAll)
+		}
+		if st.Contents == "" && len(st.evidence.stored) > 0 && st.Recheck == RecheckStale {
+			return answer{need: Need{Kind: NeedChecks}}
+		}
+		runs = append(st.due(st.evidence, WhenFeature, stale), st.due(st.evidence, WhenComplete, notNow)...)
+	}
+	if len(runs) > 0 {
+		return answer{need: Need{Kind: NeedChecks, Runs: runs}}
+	}
+	var reopen []string
+	for _, r := range st.Results {
+		if !r.Passed && !r.NotRun && st.evidence.claimed[r.Feature] && !slices.Contains(reopen, r.Feature) {
+			reopen = append(reopen, r.Feature)
+		}
+	}
+	if len(reopen) > 0 && !st.ListNotWritten {
+		return answer{need: Need{Kind: NeedReopen, Reopen: reopen}}
+	}
+	return answer{}
+}
+
+// countResults records the results of the checks: what they prove, which one failed, and at how many stops in a row one
+// did.
+func countResults(st *stop) answer {
+	proof := Proof{}
+	if st.evidence.claimed != nil {
+		proof = st.Proof()
+	}
+	st.next.Proven = proof.Proven
+	st.next.Checked = proof.Proven
+	for i := range st.Results {
+		r := &st.Results[i]
+		if failed(*r) && (st.d.Failure == nil || st.d.Failure.NotRun && !r.NotRun) {
+			st.d.Failure = r
+		}
+	}
+	if st.d.Failure == nil && !st.open && st.wholeTree() {
+		st.next.Proven = st.Provable()
+	}
+	// While features are open, a check of WhenComplete may still fail.
+	early := func(digest string) bool {
+		return st.open && slices.ContainsFunc(st.Checks, func(c Check) bool {
+			return c.Digest == digest && c.When == WhenComplete
+		})
+	}
+	counts := func(r Receipt) bool { return failed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !early(r.Check) }
+	switch {
+	case st.Refused, slices.ContainsFunc(st.Results, counts):
+		st.next.CheckFailures++
+	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
+	case len(st.Results) > 0, st.lanePassed():
+		st.next.CheckFailures = 0
+	}
+	return answer{}
+}
+
+// checkCutAgain ends the loop if the time of two stops in a row was too short for a check or an evaluator, and this one
+// has not even proven a feature. The agent can do nothing about it.
+func checkCutAgain(st *stop) answer {
+	before := st.next.Cut
+	st.next.Cut = ""
+	i := slices.IndexFunc(st.Results, func(r Receipt) bool { return r.Cut })
+	if i < 0 {
+		return answer{}
+	}
+	st.next.Cut = st.Results[i].Called()
+	if before == "" || slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Passed && r.Feature != "" }) {
+		return answer{}
+	}
+	return finish(Blocked, CheckTime,
+		fmt.Sprintf("the time of two stops in a row was too short for the %s", st.next.Cut))
+}
+
+// evaluators asks the evaluators in order, until one says how the loop ends.
+func evaluators(st *stop) answer {
+	all := st.Evaluators
+	if len(all) == 0 {
+		all = []Evaluator{{Preset: EvaluateDefault}}
+	}
+	ofEvaluator := func(r Receipt) bool { return r.Check == "" }
+	for i, by := range all {
+		switch {
+		case by.Preset != "" || i < len(st.Answers):
+		case slices.ContainsFunc(st.Results, ofEvaluator):
+			return answer{} // this stop has no time for more
+		default:
+			return answer{need: Need{Kind: NeedAnswer, Evaluator: i}}
+		}
+		if a := st.askEvaluator(i, by); a.verdict != "" || st.next.Complete {
+			return a
+		}
+	}
+	return answer{}
+}
+
+func (st *stop) askEvaluator(i int, by Evaluator) answer {
+	proven := !st.open && st.d.Failure == nil
+	everyCheckPassed := func() bool { return st.d.Failure == nil && st.everyCheckRan(st.evidence) }
+	validated := by.Preset == EvaluateValidation && len(st.Checks) > 0 && everyCheckPassed()
+	switch {
+	case by.Preset == EvaluateDefault && proven, validated && !st.open:
+		return st.complete(AllFeaturesPass)
+	case validated:
+		return st.complete(AllChecksPass)
+	case by.Preset == EvaluatePromise && st.d.Promised && everyCheckPassed():
+		return st.complete(ByPromise)
+	case by.Preset != "":
+		return answer{}
+	}
+	a := &st.Answers[i]
+	says := a.Action == AnswerComplete || a.Action == AnswerContinue
+	switch {
+	case a.Action == AnswerComplete && proven:
+		return st.complete(AllFeaturesPass)
+	case !says && by.Refused:
+		return finish(Blocked, Untrusted, untrusted("evaluator "+plain.Line(by.Name, 80)))
+	case !says:
+		return finish(Escalated, ByEvaluator, a.Reason)
+	case st.d.Answer == nil || a.Prompt != "" || st.d.Answer.Prompt == "":
+		st.d.Answer, st.d.AnsweredBy = a, by.Name
+	}
+	return answer{}
+}
+
+// complete ends the loop, unless other lanes work, a hook of the agent's own keeps it going, or the host has more to do
+// with it. reason is that of a loop with a list.
+func (st *stop) complete(reason string) answer {
+	if st.othersWork() {
+		return answer{}
+	}
+	for i := range st.AgentHooks {
+		switch a := &st.AgentHooks[i]; a.Action {
+		case AnswerEscalate:
+			return finish(Escalated, ByEvaluator, a.Reason)
+		case AnswerContinue:
+			st.d.Answer, st.d.AnsweredBy = &a.Answer, a.Hook
+			return answer{}
+		}
+	}
+	switch {
+	case st.Leg.Hold:
+		st.next.Complete = true
+		st.handOn()
+		return answer{}
+	case !st.NoList:
+	case len(st.Checks) > 0:
+		reason = AllChecksPass
+	case st.d.Promised:
+		reason = ByPromise
+	default:
+		reason = ByEvaluator
+	}
+	return finish(Complete, reason, "")
+}
+
+// choose returns the feature to work on, zero if there is none.
+func (st *stop) choose() (feature features.Item) {
+	if st.Lane > 0 {
+		return st.chooseOfLane()
+	}
+	if st.d.Failure != nil && st.d.Failure.Feature != "" && !st.d.Failure.NotRun {
+		feature, _ = st.List.Find(st.d.Failure.Feature)
+		return feature
+	}
+	feature, _ = st.List.Next()
+	return feature
+}
+
+// needsTrust reports whether a person has to trust a check before it proves what is claimed. No work of the agent's
+// changes that.
+func (st *stop) needsTrust() bool {
+	fail := st.d.Failure
+	return st.Untrusted && fail != nil && fail.NotRun && !fail.Cut && (!st.NoList || st.claimed())
+}
+
+// untrusted says what did not run.
+func untrusted(what string) string {
+	return "nobody has trusted the loop's commands, so the " + what + " did not run"
+}
+
+// nextFeature chooses what to work on. Without a feature, the lane waits for others, or the loop for a person.
+func nextFeature(st *stop) answer {
+	switch {
+	case st.restores:
+		return answer{}
+	case st.Leg.Job:
+		st.handOn()
+		return answer{}
+	}
+	st.feature = st.choose()
+	open := st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	switch {
+	case st.feature.ID != "":
+	case st.othersWork():
+		return st.idle()
+	case st.needsTrust():
+		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
+	case open, st.Left[""] != "": // what the loop as a whole lacks waits for a person, too
+		return finish(Blocked, AllBlocked, plain.Line(st.stuck(), 500))
+	}
+	if !st.Leg.Review {
+		st.attempt = st.feature.ID
+		return answer{}
+	}
+	st.handOn() // it made no attempt at a feature, and does not get one
+	if !st.Leg.Done {
+		st.feature = features.Item{}
+	}
+	return answer{}
+}
+
+// handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
+func (st *stop) handOn() {
+	if st.Leg.Done && (st.Leg.Job || st.Leg.Review || st.next.Complete) {
+		st.next.ListDigest = ""
+		st.next.TreeDigest = ""
+		st.next.Unchanged = 0
+		st.next.CheckFailures = 0
+		st.next.Habits = Habits{Checked: st.next.Checked}
+	}
+}
+
+// outOfBudget looks for a loop that has had its iterations, or a host that may spend no more. While other lanes work,
+// that is not the end: a lane that gets no session waits for what they have done.
+func outOfBudget(st *stop) answer {
+	over := st.next.Iteration >= st.d.Limit
+	if over && st.continues(st.attempt) { // a limit that was lowered ends the loop at a stop
+		over = !st.Begins && st.next.Iteration > st.d.Limit
+	}
+	legOver := st.Leg.Done && (st.Leg.Job || st.next.Complete)
+	spent := st.Spent != "" && !(legOver && st.Spent == MaxIterations)
+	switch {
+	case !over && !spent:
+		return answer{}
+	case st.othersWork():
+		return st.idle()
+	case over:
+		return finish(ReachedLimit, MaxIterations, "")
+	}
+	st.next.Raise = st.Raise
+	return finish(ReachedLimit, Budget, st.Bill)
+}
+
+// countUnchanged counts the stops in a row without a change. It looks at the list first, and only if that did not
+// change at the work tree, which is slower to read.
+func countUnchanged(st *stop) answer {
+	if st.Limits.Stagnation == 0 {
+		return answer{}
+	}
+	list := st.List.Digest()
+	if st.List.Err != nil {
+		list = "broken: " + st.List.Err.Error()
+	}
+	before := st.next.ListDigest
+	changed := before != list
+	tree := ""
+	switch {
+	case st.Lane > 0: // lanes work in trees of their own
+		changed = changed || st.Moved || st.lanePassed()
+	case before != "" && changed:
+		st.next.Blocks = nil // the agent must have used a tool to change the list
+	case st.Tree == "":
+		return answer{need: Need{Kind: NeedTree}}
+	default:
+		tree = st.Tree
+		changed = changed || st.next.TreeDigest != tree
+	}
+	st.next.Unchanged++
+	if changed {
+		st.next.Unchanged = 1
+	}
+	st.next.ListDigest, st.next.TreeDigest = list, tree
+	return answer{}
+}
+
+func stagnation(st *stop) answer {
+	most := st.Limits.Stagnation * st.workers() // what one agent may do in a row, each lane may do
+	switch {
+	case most == 0 || st.next.Unchanged < most:
+		return answer{}
+	case st.Trees == nil && st.Lane == 0: // lanes work in trees of their own
+		return answer{need: Need{Kind: NeedTrees}}
+	case len(st.Trees) > 0 && st.next.Unchanged == most: // the agent hears of them, once
+		return answer{}
+	}
+	when := "at %d stops in a row"
+	if st.next.Run() != "" {
+		when = "after %d iterations in a row"
+	}
+	needs := fmt.Sprintf("list and work were the same "+when, st.next.Unchanged)
+	if len(st.Trees) > 0 {
+		needs += ", but files changed in other work trees: " + Names(st.Trees)
+	}
+	return finish(Stagnated, NoProgress, needs)
+}
+
+// maxBlocks bounds the times of blocks that the record keeps for one turn.
+const maxBlocks = 1000
+
+// blocksIgnored looks for an agent that was sent on so often without a tool call that the next block is the last that
+// the host honours.
+func blocksIgnored(st *stop) answer {
+	most := min(max(1, st.BlockCap-1), maxBlocks)
+	if st.BlockCap <= 0 || len(st.next.Blocks) < most {
+		return answer{}
+	}
+	if st.Tail == nil {
+		return answer{need: Need{Kind: NeedTail}}
+	}
+	st.next.Blocks = slices.DeleteFunc(slices.Clone(st.next.Blocks), func(at int64) bool {
+		return at < st.Tail.ToolCall.UnixMilli() || at > st.Now.UnixMilli()
+	})
+	if len(st.next.Blocks) < most {
+		return answer{}
+	}
+	return finish(Stagnated, NoProgress, "the agent was sent on "+plain.Count(len(st.next.Blocks), "time")+
+		" without a tool call in its transcript, and most versions of Claude Code would soon end the turn in silence")
+}
+
+// outOfAttempts looks for a feature or a check that fails again and again.
+func outOfAttempts(st *stop) answer {
+	if most := st.Limits.FeatureAttempts; most > 0 && st.List.Err == nil {
+		feature, attempts := st.attempts()
+		if st.attempt == feature && attempts >= most {
+			return finish(ReachedLimit, Attempts,
+				fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(feature, 80), attempts))
+		}
+	}
+	most := st.Limits.CheckFailures * st.workers()
+	if most == 0 || st.next.CheckFailures < most {
+		return answer{}
+	}
+	what := "a check failed"
+	switch {
+	case st.d.Failure != nil:
+		what = "the " + st.d.Failure.Called() + " " + st.d.Failure.Outcome()
+	case len(st.next.Lanes) > 0:
+		what = "a check failed, or work was in conflict,"
+	}
+	return finish(ReachedLimit, Attempts, fmt.Sprintf("%s at %d stops in a row", what, st.next.CheckFailures))
+}
+
+// hourFull waits for the next hour, or hands the loop over, if this hour had enough iterations. An iteration that
+// continues was counted before.
+func hourFull(st *stop) answer {
+	most := st.Limits.IterationsPerHour
+	if most == 0 || st.continues(st.attempt) {
+		return answer{}
+	}
+	hour := st.next.LastHour(st.Now)
+	if len(hour) < most {
+		return answer{}
+	}
+	st.next.RetryAt = time.Unix(hour[len(hour)-most], 0).Add(time.Hour).UTC()
+	switch {
+	case st.next.PastDeadline(st.Limits, st.next.RetryAt) && !st.othersWork():
+		return finish(ReachedLimit, Deadline, "")
+	case st.Lane > 0:
+		return st.rest()
+	}
+	st.next.Habits = st.d.From.Habits // this stop comes again
+	if st.Fresh {
+		return answer{verdict: Wait}
+	}
+	return finish(Handover, IterationsPerHour, "")
+}
+
+// sessionFull hands the loop over if this session has done its features, or its conversation is long.
+func sessionFull(st *stop) answer {
+	if most := st.Limits.FeaturesPerSession; most > 0 && st.next.SessionPassed >= most {
+		return finish(Handover, SessionFull, "this session has done its "+plain.Count(st.next.SessionPassed, "feature"))
+	}
+	most := st.Limits.ContextTokens
+	if most == 0 {
+		return answer{}
+	}
+	if st.Tail == nil {
+		return answer{need: Need{Kind: NeedTail}}
+	}
+	if st.Tail.Context >= 0 {
+		st.next.Context = st.Tail.Context
+	}
+	if st.next.Context < most {
+		return answer{}
+	}
+	return finish(Handover, SessionFull, fmt.Sprintf("the conversation has grown to %d tokens", st.next.Context))
+}
+
+// goOn begins the next iteration.
+func (st *stop) goOn() {
+	d, s := st.d, st.Snapshot
+	d.Verdict, d.Feature = Continue, st.feature
+	d.giveNote(s, true)
+	if s.Leg.Done { // this stop is the last one that counts
+		st.handOn()
+	}
+	if s.Lane > 0 {
+		st.give(st.feature)
+		return
+	}
+	d.countIteration(s)
+	d.Next.Lanes = nil
+	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
+	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
+	if s.List.Err != nil {
+		return // no feature is worked on
+	}
+	if s.Leg.Review {
+		d.Promised = false // it said so of the review
+	}
+	if s.Leg.Job || s.Leg.Review || d.Next.Complete {
+		d.Next.Feature, d.Next.Attempts = "", 0
+	}
+	if !s.Leg.Job && !d.Next.Complete && (!s.Leg.Review || s.Leg.Done) {
+		d.attempt(st.feature)
+	}
+}
