@@ -9,33 +9,32 @@ import (
 // can ask before it takes the lock.
 func Bystander(s *Snapshot) bool {
 	owner := s.State.Session != "" && (s.State.Session == s.Session || s.adopts())
+	runs, interrupted := s.State.Status == InProgress, s.State.Status == Interrupted
+	concerned := false
 	switch {
 	case s.Session == "":
-		return true
 	case s.Event == EventPrompt:
 		rival := s.Goal && !s.State.RivalTold
 		begins := !s.State.Idle.IsZero() || s.Killed > 0 // a turn that the record does not know of
-		works := s.State.Status == InProgress && (rival || begins)
-		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || works))
+		concerned = s.Marked || owner && (interrupted || s.newProcess() || runs && (rival || begins))
 	case s.Event == EventStart && s.Cleared:
-		waits := s.State.Session == "" && (s.State.Status == InProgress || s.State.Status == Interrupted)
-		return !waits || s.Client == 0 || s.Client != s.State.SessionPID
+		client := s.Client != 0 && s.Client == s.State.SessionPID
+		concerned = client && s.State.Session == "" && (runs || interrupted)
 	case s.Event == EventStart:
-		return !owner || s.State.Status != Interrupted && !s.newProcess()
-	case s.Event == EventEnd && s.elsewhere():
-		return true
-	case s.Event == EventFailure, s.Event == EventEnd:
-		return !owner || s.State.Status != InProgress
+		concerned = owner && (interrupted || s.newProcess())
+	case s.Event == EventFailure:
+		concerned = owner && runs
+	case s.Event == EventEnd:
+		concerned = owner && runs && !s.elsewhere()
 	case s.Event != EventStop, s.Aside, s.Twice:
-		return true
 	case s.State.Schema == 0:
-		return s.Brought != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()
+		concerned = s.Brought == "" && (s.Bind != BindPrompt || s.Bound) && s.MayBegin()
 	case s.State.Session == "":
-		return s.State.Bind == BindPrompt || s.State.Status != InProgress
+		concerned = s.State.Bind != BindPrompt && runs
+	default: // a hook that still ran when its session ended must not revive the loop
+		concerned = owner && (runs || interrupted && !s.Now.Before(s.State.EndedAt))
 	}
-	// A hook that still ran when its session ended must not revive the loop.
-	late := s.Now.Before(s.State.EndedAt)
-	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
+	return !concerned
 }
 
 // adopts reports whether the event comes from the client that owns the loop by its process alone; see ClientSession.
