@@ -198,7 +198,7 @@ func TestLost(t *testing.T) {
 	p.sees("Type 'ralph-runner serve'")
 }
 
-// TestDeleted deletes the loop that a page shows.
+// TestDeleted deletes the loop that a page shows, its folder first, and then its record.
 func TestDeleted(t *testing.T) {
 	w, p := watchtest.New(t), open(t)
 	at := w.Loop("demo")
@@ -206,6 +206,8 @@ func TestDeleted(t *testing.T) {
 	p.do(chromedp.Navigate(s.URL+"/the-token/"), chromedp.Navigate(s.loop("demo")))
 	p.sees("Following the loops.")
 	w.Remove(at.Dir)
+	p.sees("the loop folder is gone")
+	w.Remove(at.StatePath())
 	p.sees("There is no such loop any more")
 }
 

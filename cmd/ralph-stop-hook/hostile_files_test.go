@@ -88,7 +88,7 @@ var hostileLists = []badInput{
 		"checks that nobody trusts",
 		`[{"id":"one","passes":true,"verification":["touch","$PROJECT/pwned"],"verify":"touch $PROJECT/pwned"},` +
 			`{"id":"two"}]`,
-		block, "1/2 features", "checks.jsonl checks.log " + committed,
+		block, "1/2 features", committed,
 	},
 	{"20 million brackets", many("[", 20_000_000), block, "column 201: nested deeper than 200 levels", ""},
 	{"a million objects", many(`{"features":`, 1_000_000), block, "nested deeper than 200 levels", ""},

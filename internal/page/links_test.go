@@ -351,6 +351,9 @@ func furnish(w watchtest.World) {
 // TestLinks follows every link of the page, in a world that shows every part of every template. Then it answers the
 // questions that the page asks.
 func TestLinks(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
 	w := watchtest.New(t)
 	furnish(w)
 	folder := filepath.Join(w.Dir, "fresh", loopdir.Below, "fresh")

@@ -118,7 +118,8 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 // toMerge says what a person is to do now so that their branch has all that the run has merged, and with which command
 // they begin. Both are "" if it has all.
 func (r *ran) toMerge(p *loop.Picture) (why, command string) {
-	if r.Merges.Behind == "" || !lacks(p, r.Merges.Into, "refs/heads/ralph/"+r.ID) {
+	begun := r.Merges.Behind != "" || r.Merges.Commit != "" && !r.runs()
+	if !begun || !lacks(p, r.Merges.Into, "refs/heads/ralph/"+r.ID) {
 		return "", ""
 	}
 	l, branch := p.Loop, plain.Line(r.Merges.Into, 200)
@@ -130,7 +131,7 @@ func (r *ran) toMerge(p *loop.Picture) (why, command string) {
 		steps = command + "; then: " + steps
 	}
 	why = plain.Line(r.Merges.Behind, 500)
-	if elsewhere || r.Merges.Away { // what the record says was so when the run ended
+	if elsewhere || r.Merges.Away || why == "" { // what the record says was so when the run ended
 		why = fmt.Sprintf("%s has not all of ralph/%s; type: %s", branch, plain.Line(r.ID, 40), steps)
 	}
 	return why, loop.InProject(l.Env, l.At, command)
@@ -148,7 +149,7 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 	}
 	for _, one := range r.Lanes {
 		why := one.Parked
-		if one.Open && !r.EndedAt.IsZero() {
+		if one.Open && !r.runs() {
 			why = cmp.Or(why, "the run ended before it was merged")
 		}
 		if why != "" && lacks(p, r.Merges.Into, "refs/heads/"+one.Branch) {
