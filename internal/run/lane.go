@@ -18,7 +18,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
@@ -30,7 +32,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	defer done()
 	l := &lanes{Run: r, heard: make(chan heard, 2*decide.MaxLanes), pause: nap}
-	if err := l.findList(p); err != nil {
+	if err := errors.Join(l.findList(p), l.onPersonsBranch()); err != nil {
 		return nil, err
 	}
 	l.checks, l.stop = context.WithCancel(ctx)
@@ -50,6 +52,17 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		l.repo.Close()
 	}
 	return l, err
+}
+
+// onPersonsBranch refuses to work while a branch of a run is checked out in the project: runs move and delete these.
+func (l *lanes) onPersonsBranch() error {
+	here := tree.Branch(proc.EnvOutside(l.Env.Vars, l.At.Project), l.At.Project)
+	if !strings.HasPrefix(here, "ralph/") {
+		return nil
+	}
+	own := cmp.Or(l.Record.Merges.Into, "main")
+	return fmt.Errorf("the project is on the branch %s, which runs move and delete: go to a branch of your own, such as "+
+		"with git switch %s", plain.Line(here, 200), plain.Arg(own))
 }
 
 // findList notes where the list is.
