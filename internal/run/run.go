@@ -202,6 +202,7 @@ func (r *Run) own() (unlock func(), err error) {
 
 // ready prepares the run under its lock.
 func (r *Run) ready() error {
+	record.SweepFiles(r.At.Project) // also for a run that is refused: nobody else may come
 	last, err := record.Load(r.store)
 	if !r.resumes && err != nil { // a new run needs no record of the last one
 		r.Screen.Warn(err.Error())
@@ -218,7 +219,6 @@ func (r *Run) ready() error {
 		return err
 	}
 	if r.resumes { // another process may have worked the run since its record was read
-		record.SweepFiles(r.At.Project) // also if nothing else is left to do
 		if last == nil || last.ID != r.Record.ID {
 			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
 				plain.Line(r.At.Name, 100), r.Env.Program)
