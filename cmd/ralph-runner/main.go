@@ -113,7 +113,8 @@ func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
 	if c.Name != name || in.Hooked() { // another client works by MCP
 		return "", ""
 	}
-	if why, fix = in.Ignored(in.Settings(c.Scopes...)...); why != "" {
+	why, fix = in.Ignored(in.Settings(c.Scopes...)...)
+	if why != "" {
 		return why, fix
 	}
 	return "the hook is in no settings of " + c.Title, "ralph-stop-hook init --client " + c.Name

@@ -105,7 +105,8 @@ func (in Install) Ignored(files ...Settings) (why, fix string) {
 	for _, s := range files {
 		if s.Err != nil {
 			shown := plain.Path(in.Project, s.Path)
-			return fmt.Sprintf("%s: %v; the client ignores the whole file, and says nothing", shown, s.Err), "mend " + shown
+			why = fmt.Sprintf("%s: %v; the client ignores the whole file, and says nothing", shown, s.Err)
+			return why, "fix " + shown
 		}
 	}
 	return "", ""

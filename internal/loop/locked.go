@@ -331,21 +331,21 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 func (p *Picture) untrustedSinceStart() (name string) {
 	state, c := &p.Snapshot.State, &p.Config
 	isUntrusted := func(check config.Check) bool { return check.Untrusted }
+	fromList := func(check config.Check) bool { return check.FromList && check.Untrusted }
 	switch {
 	case state.StartedAt.IsZero():
 	case state.UntrustedCheck == "":
-		c.Checks = slices.DeleteFunc(c.Checks, func(check config.Check) bool { return check.FromList && check.Untrusted })
+		c.Checks = slices.DeleteFunc(c.Checks, fromList)
 	case !c.Trusted && !slices.ContainsFunc(c.Checks, isUntrusted):
 		missing := decide.Check{Name: state.UntrustedCheck, Digest: "untrusted", When: decide.WhenComplete}
 		c.Checks = append(c.Checks, config.Check{Check: missing, Command: config.Command{Untrusted: true}})
 		c.Untrusted++
 	}
-	for _, check := range c.Checks {
-		if check.Untrusted {
-			return plain.Line(check.Name, 280)
-		}
+	i := slices.IndexFunc(c.Checks, isUntrusted)
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return plain.Line(c.Checks[i].Name, 280)
 }
 
 // holdFirst holds the list as it is now, if it has checks and had none when a person trusted the loop. The

@@ -54,15 +54,17 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	return l, err
 }
 
-// onPersonsBranch refuses to work while a branch of a run is checked out in the project: runs move and delete these.
+// onPersonsBranch refuses to work while a branch of this run or of an earlier one is checked out in the project: the run
+// moves and deletes these.
 func (l *lanes) onPersonsBranch() error {
 	here := tree.Branch(proc.EnvOutside(l.Env.Vars, l.At.Project), l.At.Project)
-	if !strings.HasPrefix(here, "ralph/") {
-		return nil
+	for _, b := range l.Record.Branches() {
+		if here == b.Name {
+			return fmt.Errorf("the project is on the branch %s, which runs move and delete; type: git switch %s",
+				plain.Line(here, 200), plain.Arg(b.Into))
+		}
 	}
-	own := cmp.Or(l.Record.Merges.Into, "main")
-	return fmt.Errorf("the project is on the branch %s, which runs move and delete: go to a branch of your own, such as "+
-		"with git switch %s", plain.Line(here, 200), plain.Arg(own))
+	return nil
 }
 
 // findList notes where the list is.

@@ -258,6 +258,26 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestFolderVanishes has the folders of a lane and of its git vanish: the branch keeps what the agent has committed.
+func TestFolderVanishes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.open()
+	lane := w.lane("one")
+	w.write(lane.Project(), "a.txt", "work\n")
+	commit := w.commit(lane)
+	w.ok(os.RemoveAll(w.lanes))
+	_, _, err := lane.Commit(t.Context(), "x")
+	if err == nil {
+		t.Error("a lane without a folder has been committed")
+	}
+	w.want("the branch without a folder", w.git(w.top, "rev-parse", lane.Branch()), commit)
+	w.git(w.top, "worktree", "prune")
+	again := w.lane("one")
+	w.want("the branch in a new folder", w.git(w.top, "rev-parse", again.Branch()), commit)
+	w.want("the work there", w.read(again.Project(), "a.txt"), "work\n")
+}
+
 // TestMany lets sixteen lanes work at the same time.
 func TestMany(t *testing.T) {
 	t.Parallel()
