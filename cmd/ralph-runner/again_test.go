@@ -201,7 +201,8 @@ esac`)
 				if status == "CANCELLED" {
 					ends = "branch -D"
 				}
-				a.command(0, "git switch -q main; git "+ends+" $(git for-each-ref --format='%(refname:short)' refs/heads/ralph)")
+				a.command(0, "git switch -q main; git "+ends+
+					" $(git for-each-ref --format='%(refname:short)' refs/heads/ralph)")
 				if text := a.command(0, "ralph-runner status demo"); strings.Contains(text, "git merge") {
 					t.Errorf("the work is merged or deleted, and status says:\n%s", text)
 				}

@@ -46,7 +46,8 @@ func TestReadEvent(t *testing.T) {
 			Background: map[string]int{"shell": 1},
 		},
 		"stop.background-workflow.json": {
-			Name: "Stop", SessionID: "436ce2f2-231a-4ae8-8e92-89e81eadbf2d", Cwd: "/home/dev/project/.claude/worktrees/side",
+			Name: "Stop", SessionID: "436ce2f2-231a-4ae8-8e92-89e81eadbf2d",
+			Cwd:            "/home/dev/project/.claude/worktrees/side",
 			PermissionMode: "bypassPermissions", LastMessage: "monitor", StopHookActive: true,
 			Background: map[string]int{"workflow": 1, "monitor": 1},
 		},

@@ -61,8 +61,8 @@ type Env struct {
 	// no loop. It may read files, so it is called only if needed.
 	Everywhere func() bool
 
-	// Say tells a person who waits that a command of an event takes long, or that a notifier failed. It may be called in
-	// another goroutine. nil: nobody waits.
+	// Say tells a person who waits that a command of an event takes long, or that a notifier failed. Other goroutines
+	// may call it. nil: nobody waits.
 	Say func(text string)
 
 	// Catch is called around work that may take long. It returns a context that ends when a signal

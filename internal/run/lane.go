@@ -54,8 +54,8 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	return l, err
 }
 
-// onPersonsBranch refuses to work while a branch of this run or of an earlier one is checked out in the project: the run
-// moves and deletes these.
+// onPersonsBranch refuses to work while a branch of this run or of an earlier one is checked out in the project: the
+// run moves and deletes these.
 func (l *lanes) onPersonsBranch() error {
 	here := tree.Branch(proc.EnvOutside(l.Env.Vars, l.At.Project), l.At.Project)
 	for _, b := range l.Record.Branches() {

@@ -33,8 +33,10 @@ type Run struct {
 	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
 	Engine func(ctx context.Context) (Hands, error)
 
-	// Resume: a person wants the loop to go on, also if it is paused or has ended. Revived: that has put it back to work.
-	Resume, Revived bool
+	// Resume says that a person wants the loop to go on, also if it is paused or has ended.
+	Resume bool
+	// Revived says that this has put the loop back to work.
+	Revived bool
 
 	// Switch: a person has just named the branch of the run, so the run checks it out.
 	Switch bool

@@ -129,10 +129,11 @@ func (w *prompter) head() {
 	switch {
 	case w.away: // Claude Code lets a session that it has moved change nothing in the project
 		w.text.WriteString(thisTree + workThere(w.p) + "Commit what you have done here, leave this work tree (with " +
-			"ExitWorktree and \"keep\", if a tool has brought you here), and merge it there: only then it counts.\n")
+			"ExitWorktree and \"keep\", if a tool has brought you here), and merge it there. Only merged work counts.\n")
 	case len(w.p.Snapshot.Trees) > 0:
 		w.addf("Since this loop began, files changed in other work trees of its repository: %s\n%s"+
-			"If that is your work, merge it there: only then it counts.\n", decide.Names(w.p.Snapshot.Trees), workThere(w.p))
+			"If that is your work, merge it there. Only merged work counts.\n", decide.Names(w.p.Snapshot.Trees),
+			workThere(w.p))
 	}
 	if w.d.Problem != nil {
 		then := "continue with the next one that does not pass"

@@ -149,7 +149,9 @@ func TestStuck(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"stuck": {"STUCK", "lane 1 silent 22 min, log: ", "now: look at its log; ", "── lane 2: f4, 1h, silent 60 min"},
-		"half":  {"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4", "── lane 2: f4, 1h, silent 22 min"},
+		"half": {
+			"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4", "── lane 2: f4, 1h, silent 22 min",
+		},
 	} {
 		m.key, m.open, m.section = watcher.Picture().Find(name).Key, true, 1
 		m.detail, err = watch.Open(t.Context(), w.Env, m.chosen().Status.Loop, false)

@@ -153,8 +153,9 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 			why = cmp.Or(why, "the run ended before it was merged")
 		}
 		if why != "" && lacks(p, r.Merges.Into, "refs/heads/"+one.Branch) {
-			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"),
-				plain.Line(one.Branch, 150), plain.Line(why, 300)))
+			feature := cmp.Or(plain.Line(one.Feature, 80), "other work")
+			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", feature, plain.Line(one.Branch, 150),
+				plain.Line(why, 300)))
 		}
 	}
 	for _, one := range r.Unmerged {
