@@ -189,10 +189,11 @@ var programs = map[string]build{
 	"has no deadline": traced(change{"internal/decide", "State.PastDeadline", `return false`}),
 	"forgets the hour": traced(change{"internal/decide", "State.LastHour", `
 		return s.LastHourUnbroken(now.Add(30 * time.Minute))`}),
-	"lets an agent wait for ever": traced(change{"internal/decide", "Decision.waits", `
-		patient := *s
+	"lets an agent wait for ever": traced(change{"internal/decide", "backgroundWork", `
+		patient := *st.Snapshot
 		patient.Limits.MaxWait = 1 << 60
-		return d.waitsUnbroken(&patient)`}),
+		st.Snapshot = &patient
+		return backgroundWorkUnbroken(st)`}),
 	"takes a loop from who works it": traced(change{"internal/decide", "Snapshot.ownerLives", `
 		return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < time.Minute)`}),
 }
