@@ -54,7 +54,6 @@ var runners = map[string]build{
 
 	"shows every run at work": plainRun(change{"internal/verb", "phase", `return Working, time.Time{}`}),
 	"works a loop that another run works": plainRun(change{"internal/loopdir", "Store.LockRun", `return func() {}, nil`},
-		change{"internal/loop", "finder.forged", `return nil`}, // else each refuses the events of the other
 		change{"internal/decide", "Snapshot.ownerLives", `return false`}),
 	"starts agents without a guard": plainRun(change{"internal/agent", "Session.Run", `
 		s.Guard = ""

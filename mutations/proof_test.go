@@ -85,13 +85,6 @@ var proof = []row{
 		"	return notify || s.ExitReason == ByAgent",
 	},
 	{
-		"on Linux of locks and made-up events",
-		hook("event-forged"),
-		"internal/loop/send.go",
-		"	forged := errors.Is(trouble, ErrForged)",
-		"	forged := false",
-	},
-	{
 		"**Limits hold.**",
 		hook("limit-ceiling"),
 		"internal/decide/limits.go",

@@ -291,13 +291,6 @@ var security = []row{
 		`			who = "this session"`,
 	},
 	{
-		"Made-up events of a session | on Linux ignores them",
-		hook("event-forged"),
-		"internal/loop/find.go",
-		"	if known && !gave {",
-		`	if known && !gave && f.ev.Event == "" {`,
-	},
-	{
 		"A loop in a clone, archive or dependency | [waits for a person]",
 		hook("begin-by-person"),
 		"internal/loop/find.go",
@@ -405,11 +398,11 @@ var security = []row{
 		"return notify || s.ExitReason == ByHeader",
 	},
 	{
-		"Made-up events of the run | believes only itself; notifies you (Linux)",
+		"Made-up events of the run | believes only itself",
 		runner("event-forged"),
-		"internal/loop/find.go",
-		"known := alive && s.State.Direct && s.State.Session == f.ev.Session",
-		`known := alive && s.State.Direct && s.State.Session == f.ev.Session && s.State.Run() == ""`,
+		"cmd/ralph-stop-hook/hook.go",
+		"	if decide.IsRun(ev.Session) {",
+		`	if decide.IsRun("") {`,
 	},
 	{
 		"What one agent of a chain leaves for the next | cleans it, marks it as an agent's words",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,9 +10,8 @@ import (
 
 func init() { commands["client"] = func() { os.Exit(clientMain(os.Args[1])) } }
 
-// clientMain plays a client that gives its hooks their events on sockets, as Claude Code does: client SCRIPT. Each line
-// of the script is a call of host or start, or "agent: " and a line that the agent has its shell run. The client lives
-// as long as the script.
+// clientMain plays a client: client SCRIPT. Each line of the script is a call of host or start, or "agent: " and a line
+// that the agent has its shell run. The client lives as long as the script.
 func clientMain(script string) int {
 	text, err := os.ReadFile(script)
 	if err != nil {
@@ -21,7 +19,6 @@ func clientMain(script string) int {
 		return 99
 	}
 	os.Setenv("CLAUDE_PID", fmt.Sprint(os.Getpid()))
-	hostInput = bySocket
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		words := strings.Fields(line)
@@ -54,18 +51,4 @@ func status(code int) error {
 		return fmt.Errorf("exit status %d", code)
 	}
 	return nil
-}
-
-// bySocket returns one end of a pair of sockets, with the event in it.
-func bySocket(event []byte) io.Reader {
-	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		panic(err)
-	}
-	ours := os.NewFile(uintptr(ends[0]), "event")
-	if _, err := ours.Write(event); err != nil {
-		panic(err)
-	}
-	ours.Close()
-	return os.NewFile(uintptr(ends[1]), "stdin")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
@@ -183,7 +181,7 @@ func (h *hook) answer(ctx context.Context) {
 		defer l.Close()
 	}
 	bystander := err == nil && (l == nil || l.Bystander())
-	if !bystander && !errors.Is(err, loop.ErrForged) && h.install().Outranked(h.entry, h.event.Name, os.Args) {
+	if !bystander && h.install().Outranked(h.entry, h.event.Name, os.Args) {
 		return
 	}
 	if err != nil {
@@ -331,7 +329,9 @@ func (h *hook) neutral() loop.Event {
 		Name: e.Name, Prompt: e.Prompt, Dying: e.Dying(),
 		Background: e.Background, At: h.begin, Timeout: h.timeout,
 	}
-	ev.Direct = ev.Client > 0 && ev.Client != os.Getpid() && proc.InputFrom() == ev.Client
+	if decide.IsRun(ev.Session) { // a run takes its steps itself
+		ev.Aside = true
+	}
 	if h.byHand() {
 		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
 		ev.Aside = ev.Aside || ev.Event != decide.EventStop

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -71,7 +72,20 @@ var commands = map[string]func(){
 	"locker":          func() { os.Exit(locker(os.Args[1], os.Args[2])) },
 	"door":            func() { os.Exit(door(os.Args[1:])) },
 	"claude":          playClient,
+	"idler":           func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 }
+
+// idler is a process that lives as long as the tests, beside what scripts start.
+var idler = sync.OnceValue(func() *exec.Cmd {
+	cmd := exec.Command("idler")
+	if _, err := cmd.StdinPipe(); err != nil {
+		panic(err)
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	return cmd // with its input, which must stay open
+})
 
 // playClient shows its arguments, a line each, and what the script has it say, such as its version.
 func playClient() {
@@ -143,7 +157,7 @@ func params(folder string) testscript.Params {
 			env.Setenv("TEST_MANAGED", filepath.Join(env.WorkDir, "managed"))
 			env.Setenv("CLAUDE_SAYS", "2.1.329 (Claude Code)")
 			env.Setenv("EXAMPLES", examples)
-			env.Setenv("PID", strconv.Itoa(os.Getpid())) // of a process that lives
+			env.Setenv("PID", strconv.Itoa(idler().Process.Pid))
 			real, err := filepath.EvalSymlinks(env.WorkDir)
 			if err != nil {
 				return err
@@ -220,7 +234,7 @@ func hostMain(args []string) int {
 	}
 	argv = append(append(argv, "hook"), hookArgs...)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = hostInput(data), os.Stdout, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), strings.Fields(os.Getenv("HOST_ENV"))...)
 	if !slices.Contains(hookArgs, "--client") {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
@@ -239,9 +253,6 @@ func hostMain(args []string) int {
 	}
 	return 0
 }
-
-// hostInput returns the standard input with which a host calls the hook.
-var hostInput = func(event []byte) io.Reader { return bytes.NewReader(event) }
 
 // start plays a person who starts a session with a loop's prompt: start [-paste] [SESSION
 // [LOOP]].

@@ -15,7 +15,7 @@ var threats = map[string][]string{"ralph-stop-hook": {
 	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666",
 	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
 	"status-escapes", "reason-injection", "record-open", "dup-keys", "deep-json", "state-tamper", "panic-exit",
-	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session", "event-forged", "use-caller",
+	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session", "use-caller",
 	"begin-by-person", "links-elsewhere", "links-foreign", "confine", "room-attacks", "commit-elsewhere",
 }, "ralph-runner": {
 	"hostile-output", "hostile-words", "hostile-processes", "hostile-files", "agent-stops", "handoff", "agents-trusted",

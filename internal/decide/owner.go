@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,9 @@ func Bystander(s *Snapshot) bool {
 	}
 	return !concerned
 }
+
+// IsRun reports whether a session is a run of fresh sessions.
+func IsRun(session string) bool { return strings.HasPrefix(session, runPrefix) }
 
 // adopts reports whether the event comes from the client that owns the loop by its process alone; see ClientSession.
 func (s *Snapshot) adopts() bool {

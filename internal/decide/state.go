@@ -95,11 +95,10 @@ func (s State) OfClient() bool { return strings.HasPrefix(s.Session, clientPrefi
 
 // Run returns the id of the run that owns the loop, "" if a session of an agent owns it, or nobody.
 func (s State) Run() string {
-	id, is := strings.CutPrefix(s.Session, runPrefix)
-	if !is {
+	if !IsRun(s.Session) {
 		return ""
 	}
-	return id
+	return strings.TrimPrefix(s.Session, runPrefix)
 }
 
 // ExitCode returns the exit status that shows how the loop stands, as docs/runner.md lists them.
@@ -211,8 +210,6 @@ type Owner struct {
 	LastSession string `json:"lastSession,omitzero"`
 	// the process of the owner's client; 0: not known
 	SessionPID int `json:"sessionPid,omitzero"`
-	// the client gave an event on a socket that it made; what comes another way is not its event
-	Direct bool `json:"direct,omitzero"`
 	// the name of that client; "": the usual one
 	Client string `json:"client,omitzero"`
 	// when that process began; tells two processes with one pid apart
@@ -355,7 +352,6 @@ func (s *State) Release() {
 	s.SessionPID = 0
 	s.ClientStart = ""
 	s.Transcript = ""
-	s.Direct = false
 	s.Bind = BindPrompt
 	s.Idle = time.Time{}
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""

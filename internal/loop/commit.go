@@ -30,8 +30,6 @@ func (s *stepper) commit() error {
 	if d.Next.Session != "" && d.Verdict != decide.End {
 		d.Next.SessionPID = l.client.PID
 		d.Next.ClientStart = l.client.Start
-		same := snap.State.SessionPID == l.client.PID && snap.State.ClientStart == l.client.Start
-		d.Next.Direct = s.ev.Direct || same && snap.State.Direct
 		d.Next.Waits = false
 		d.Next.Client = l.Env.Client
 		d.Next.Transcript = plain.Line(s.ev.Transcript, 4096)

@@ -87,7 +87,6 @@ type Event struct {
 	decide.Round // EventStop of a host that works each iteration in a fresh session
 
 	Name       string          // the host's own name for the event, for stops.jsonl
-	Direct     bool            // the host's process itself gave the event: on a socket that it made, or in process
 	Transcript string          // the path of the conversation's file; "": not known
 	ExitCode   string          // EventStop: the exit status of the session's agent; "": it runs on, or that is not known
 	Prompt     string          // EventPrompt: what was submitted

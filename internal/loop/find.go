@@ -2,9 +2,7 @@ package loop
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -111,59 +109,14 @@ func Find(env Env, ev Event) (*Loop, error) {
 	if ev.Cwd != "" {
 		f.where.Cwd = ev.Cwd
 	}
-	l, err := f.find()
-	if l == nil {
-		return nil, err
-	}
-	if own := f.forged(l); own != nil {
-		if own != l {
-			l.Close()
-		}
-		return own, fmt.Errorf("an event of session %s %w, process %d, and counts for nothing: %s", ev.Session, ErrForged,
-			own.seen.State.SessionPID, ofForged)
-	}
-	return l, err
-}
-
-// ErrForged says of an event that somebody else than the client sent it.
-var ErrForged = errors.New("did not come from its client")
-
-const ofForged = "somebody else called the hook; if that was you, close the session's first client, or have the " +
-	"settings call the hook with no program in between"
-
-// forged returns the loop of the event's session if the session's client lives, gives its events on sockets that it
-// makes, and did not give this one so. An agent's command has no such socket, whatever it sets or becomes.
-func (f finder) forged(found *Loop) *Loop {
-	own := found
-	if !found.At.Bound {
-		at, refused := f.where.Own()
-		if at == nil {
-			return nil
-		}
-		own, _ = f.open(at, refused) // what cannot be read says nothing of its client
-		if own == nil {
-			return nil
-		}
-	}
-	s := &own.seen
-	alive := s.State.SessionPID > 0 && s.OwnerAlive && s.State.Status == decide.InProgress
-	known := alive && s.State.Direct && s.State.Session == f.ev.Session
-	same := f.ev.Client == s.State.SessionPID && proc.Start(f.ev.Client) == s.State.ClientStart // numbers repeat
-	gave := f.ev.Direct && (same || f.ev.Client == os.Getpid())                                 // a run goes on in another
-	if known && !gave {
-		return own
-	}
-	if own != found {
-		own.Close()
-	}
-	return nil
+	return f.find()
 }
 
 // CalledByAgent reports whether this process was started below the run or the client that works on a loop: by a
-// command of its agent, whatever variables that has. A client that is an editor has a person's terminals below it,
-// too, but gives no events on sockets. A command that has left the client's processes looks like a person's.
+// command of its agent, whatever variables that has. A client that is known by its process alone may be an editor, with
+// a person's terminals below it. A command that has left the client's processes looks like a person's.
 func CalledByAgent(s decide.State) bool {
-	below := s.SessionPID > 0 && (s.Direct || s.Run() != "") && slices.Contains(proc.Ancestors(), s.SessionPID)
+	below := s.SessionPID > 0 && !s.OfClient() && slices.Contains(proc.Ancestors(), s.SessionPID)
 	return below && proc.Start(s.SessionPID) == s.ClientStart
 }
 

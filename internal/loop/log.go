@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -64,17 +63,13 @@ func reopenLine(at time.Time, ids []string, err error) string {
 	return line
 }
 
-// troubleLine says why an event had no answer, or why it counts for nothing.
+// troubleLine says why an event had no answer.
 func troubleLine(at time.Time, err error) string {
-	word := "error"
-	if errors.Is(err, ErrForged) {
-		word = "refused"
-	}
-	return fmt.Sprintf("%s %s %s", at.UTC().Format(logTime), word, plain.Line(err.Error(), 1000))
+	return fmt.Sprintf("%s error %s", at.UTC().Format(logTime), plain.Line(err.Error(), 1000))
 }
 
 // LastTrouble returns why the last event in hook.log had no answer, "" if it had one. What notifiers and a person's
-// commands have done stands behind it, and events that count for nothing may.
+// commands have done stands behind it.
 func LastTrouble(text string) string {
 	return lastSaid(text, "error", func(string) bool { return true })
 }

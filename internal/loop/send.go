@@ -293,9 +293,8 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	id := l.deliveryID(state.StartedAt, "trouble "+trouble.Error())
 	_, code, _ := decide.Failed.Outcome()
 	commands := p.notifiers(code)
-	forged := errors.Is(trouble, ErrForged)
 	var about warning
-	goesOn := errors.As(trouble, &about) || forged
+	goesOn := errors.As(trouble, &about)
 	if len(commands) == 0 || goesOn && !l.At.TellOnce(id) || !goesOn && !l.Store.TellOnce(id) {
 		return
 	}
@@ -305,9 +304,7 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	state.Needs = plain.Line(trouble.Error()+about.next, 500)
 	state.EndedAt, state.Session = time.Now(), ev.Session
 	what := p.payload(state, id)
-	if !forged {
-		what.ExitCode = code // also of a warning, so that the notifiers of failures get it
-	}
+	what.ExitCode = code // also of a warning, so that the notifiers of failures get it
 	if !goesOn {
 		p.runNotifiers(ctx, commands, what, ev.Deadline(), nil)
 		return
@@ -320,10 +317,7 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 		addNotice(&state, what)
 		return l.Store.SaveState(state)
 	})
-	switch {
-	case err == nil && forged:
-		_ = l.TellForAgent(ctx)
-	case err == nil:
+	if err == nil {
 		_ = l.tell(ctx, ev.Deadline(), false)
 	}
 }

@@ -39,16 +39,6 @@ func Stopped(p Process) bool {
 	return p.Start != "" && len(fields) > 0 && fields[0][0] == 'T' && Start(p.PID) == p.Start
 }
 
-// InputFrom returns the process that made the Unix socket which is this process's standard input; 0 if the input is
-// anything else. Only that process, or whom it gave the other end, can write what is read there.
-func InputFrom() int {
-	made, err := unix.GetsockoptUcred(0, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil {
-		return 0
-	}
-	return int(made.Pid)
-}
-
 // namespace names the pid namespace of this process. A container has its own, in which the
 // same pid means another process.
 var namespace = sync.OnceValue(func() string {

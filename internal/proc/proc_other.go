@@ -9,9 +9,6 @@ func Known(start string) bool { return start != "" }
 // Stopped reports whether a process is stopped. This system does not tell.
 func Stopped(Process) bool { return false }
 
-// InputFrom returns the process that gave this one its standard input. This system does not tell.
-func InputFrom() int { return 0 }
-
 // This system does not tell of processes that have left the group. So only the group, or
 // on Windows the job, is killed.
 func adopt()       {}

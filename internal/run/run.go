@@ -445,7 +445,7 @@ func (r *Run) taking() loop.Event {
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
 		Heard: decide.Heard{Event: kind, Session: r.Record.Session(), Client: os.Getpid()},
-		Name:  "Session", Direct: true, At: time.Now(), Timeout: stepTime,
+		Name:  "Session", At: time.Now(), Timeout: stepTime,
 		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
 		Round: decide.Round{Fresh: true}, WorkTree: r.workTree,
 	}
