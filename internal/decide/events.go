@@ -116,7 +116,7 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 	}
 	d.Next.Gone = s.Event == EventEnd // its client may live on with another conversation
 	d.Next.Needs = plain.Line(s.Bill, 300)
-	if s.Killed > 0 {
+	if s.CutOff != nil {
 		d.Next.Needs = "its last stop was cut off: the hook was killed"
 	}
 	return Need{}

@@ -16,7 +16,7 @@ func Bystander(s *Snapshot) bool {
 	case s.Session == "":
 	case s.Event == EventPrompt:
 		rival := s.Goal && !s.State.RivalTold
-		begins := !s.State.Idle.IsZero() || s.Killed > 0 // a turn that the record does not know of
+		begins := !s.State.Idle.IsZero() || s.CutOff != nil // a turn that the record does not know of
 		concerned = s.Marked || owner && (interrupted || s.newProcess() || runs && (rival || begins))
 	case s.Event == EventStart && s.Cleared:
 		client := s.Client != 0 && s.Client == s.State.SessionPID
@@ -92,10 +92,6 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Idle = time.Time{}
 	d.Next.Gone = false
 	d.Next.Running = nil
-	d.Next.Killed = 0
-	if s.Event == EventPrompt && s.State.Status == InProgress {
-		d.Next.Killed = s.KilledInAll
-	}
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""
 	d.Next.Needs = ""

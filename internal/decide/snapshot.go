@@ -180,9 +180,8 @@ type Folder struct {
 	LogIteration int             // of the last line of stops.jsonl
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
-	Killed       int             // how many hooks in a row were killed at a stop
-	KilledInAll  int             // the same, whatever a person has typed between them
-	CutOff       *Running        // the last of them; nil: none
+	Killed       int             // how many stops in a row were killed
+	CutOff       *Running        // the last of them, if nobody has typed anything since; nil: none
 	Twice        bool            // another process runs the checks of this very stop
 }
 

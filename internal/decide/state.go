@@ -271,8 +271,6 @@ type Checking struct {
 	Uncommitted string `json:"uncommitted,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
 	Running *Running `json:"running,omitzero"`
-	// how many stops in a row were killed, before the last prompt
-	Killed int `json:"killed,omitzero"`
 }
 
 // Work says what the agent works on.
@@ -309,11 +307,11 @@ type Notifying struct {
 
 // Running describes a hook that answers a stop.
 type Running struct {
-	PID   int       `json:"pid"`
-	Start string    `json:"start,omitempty"` // when the process began; tells two processes with one pid apart
-	Since time.Time `json:"since"`
-	What  string    `json:"what"`            // what it runs, in words; empty: no check
-	After int       `json:"after,omitempty"` // how many hooks in a row were killed before it
+	PID    int       `json:"pid"`
+	Start  string    `json:"start,omitempty"` // when the process began; tells two processes with one pid apart
+	Since  time.Time `json:"since"`
+	What   string    `json:"what"`             // what it runs, in words; empty: no check
+	Killed int       `json:"killed,omitempty"` // in stop.json: how many stops in a row were killed before this one
 }
 
 // How a session becomes the owner of a loop.

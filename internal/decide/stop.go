@@ -125,9 +125,9 @@ const maxKilled = 3
 func unrepairable(st *stop) answer {
 	err := st.List.Err
 	switch {
-	case st.KilledInAll >= maxKilled:
+	case st.Killed >= maxKilled:
 		return finish(Failed, InternalError,
-			fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it", st.KilledInAll))
+			fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it", st.Killed))
 	case st.Patient && (st.ConfigErr != nil || err != nil || len(st.Lost) > 0): // the host waits for better ones
 		return answer{verdict: Pass}
 	case st.Foreign != "":

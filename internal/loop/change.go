@@ -207,7 +207,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 		}
 		return l.unsent(err)
 	}
-	if !p.Stale() && p.Snapshot.Killed == 0 {
+	if !p.Stale() && p.Snapshot.CutOff == nil {
 		return untold
 	}
 	ev.Event = decide.EventEnd

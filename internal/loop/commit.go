@@ -71,8 +71,8 @@ func (s *stepper) commit() error {
 	if s.index != nil {
 		l.Store.KeepTreeIndex(s.index)
 	}
-	if s.ev.Event != decide.EventStop && snap.CutOff != nil {
-		l.Store.EndStop() // the record counts the killed hook
+	if d.Verdict == decide.End || d.Next.Session != snap.State.Session {
+		l.Store.EndStop() // killed hooks are counted anew
 	}
 	if d.Verdict == decide.End {
 		l.Store.SweepList(s.picture.ListPath()) // nobody edits it any more

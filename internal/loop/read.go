@@ -63,17 +63,20 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
 		s.Twice = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
-	for _, hook := range []*decide.Running{l.Store.Stopping(), r} { // the second knows what it ran
-		switch {
-		case hook == nil:
-		case hook.PID == os.Getpid():
-			s.Killed = max(s.Killed, hook.After)
-		case !proc.Alive(hook.PID, hook.Start):
-			s.Killed = max(s.Killed, hook.After+1)
-			s.CutOff = hook
-		}
+	note := l.Store.Stopping()
+	switch {
+	case note == nil:
+	case note.PID == os.Getpid():
+		s.Killed = note.Killed
+	case !proc.Alive(note.PID, note.Start):
+		s.Killed, s.CutOff = note.Killed+1, note
 	}
-	s.KilledInAll = max(s.Killed, owner.Killed)
+	if r != nil && !proc.Alive(r.PID, r.Start) { // it knows what it ran
+		s.CutOff = r
+	}
+	if s.CutOff != nil && s.CutOff.Since.Before(owner.Seen) { // a prompt has come since
+		s.CutOff = nil
+	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
 	s.OwnerAlive = owner.Session != "" && !owner.Gone &&

@@ -51,7 +51,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 // whoever looks next says so.
 func (l *Loop) BeginStop(at time.Time) {
 	pid := os.Getpid()
-	l.Store.BeginStop(decide.Running{PID: pid, Start: proc.Start(pid), Since: at.UTC(), After: l.seen.KilledInAll})
+	l.Store.BeginStop(decide.Running{PID: pid, Start: proc.Start(pid), Since: at.UTC(), Killed: l.seen.Killed})
 }
 
 type stepper struct {
@@ -340,9 +340,7 @@ func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 		return state, nil
 	}
 	pid := os.Getpid()
-	state.Running = &decide.Running{
-		PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what, After: s.picture.Snapshot.KilledInAll,
-	}
+	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
 	state.Withheld = s.picture.Withheld()
 	s.marked = true
 	return state, s.loop.Store.SaveState(state)

@@ -50,7 +50,7 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 				message = "ralph: " + at + " · " + doom
 			}
 		}
-		if message == "" && p.Snapshot.Killed > 0 {
+		if message == "" && p.Snapshot.CutOff != nil {
 			message = "ralph: " + at + cutOffNote
 		}
 		return Answer{Message: message, Context: NoteOf(d)}
@@ -228,7 +228,7 @@ const rival = " · another Stop hook or /goal also keeps this session going, or 
 	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
 	"to stop that, say '/goal clear' or remove that hook from the settings"
 
-// cutOffNote is said at the first event after a stop whose hook was killed.
+// cutOffNote is said at the first prompt after a stop whose hook was killed.
 const cutOffNote = " · the last stop was cut off: its hook was killed; the next stop does its work again"
 
 // CutOff says that the last stop was cut off, "" if it was not.
@@ -257,9 +257,6 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	}
 	if d.Rival {
 		notes.WriteString(rival)
-	}
-	if p.Snapshot.Killed > 0 && d.Verdict != decide.End {
-		notes.WriteString(cutOffNote)
 	}
 	if d.Unshown != nil {
 		add(plain.Line(d.Unshown.Error(), 300))
