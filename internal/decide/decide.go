@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Record returns the record, or a new one if there is none. The iteration is the largest known
-// one, at least 1. So no number comes twice, even if a file was lost or is an older version.
+// Record returns the record, or a new one if there is none. Its iteration is then the largest known
+// one, at least 1. So no number comes twice, even if the record was lost.
 func (s *Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
@@ -22,11 +22,10 @@ func (s *Snapshot) Record() State {
 			Allowance: Allowance{HeaderLimit: s.Header.MaxIterations},
 			Headers:   Headers{Header: s.Header, Before: s.Header},
 			Owner:     Owner{Bind: s.Bind},
-			Counted:   Counted{Passed: s.List.Passed()},
+			Counted:   Counted{Passed: s.List.Passed(), Iteration: max(1, s.Header.Iteration, s.LogIteration)},
 		}
 		state.Allowed = state.Limit(s.Limits)
 	}
-	state.Iteration = max(1, state.Iteration, s.Header.Iteration, s.LogIteration)
 	return state
 }
 
@@ -91,20 +90,16 @@ func Differs(changed []string) string {
 // Names returns the first of some files in a line.
 func Names(files []string) string { return plain.First(files, 5, 1000) }
 
-// ReadHeader takes a person's edits from the header and returns the status that it asks for,
-// InProgress if none. Edits can only stop a loop: a raised limit is reported and ignored. A header
-// that equals the last one written is not an edit. Neither is one that equals the one before: then
-// our own write was cut off.
+// ReadHeader takes a lower limit from the header and returns the status that it asks for, Paused or
+// Cancelled, InProgress if none. No other edit counts. A header that equals the last one written is
+// not an edit. Neither is one that equals the one before: then our own write was cut off.
 func (d *Decision) ReadHeader(s *Snapshot) Status {
 	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
 		return InProgress
 	}
-	if asked := s.Header.MaxIterations; asked > 0 && asked != s.State.Header.MaxIterations {
-		if limit := d.Next.Limit(s.Limits); asked < limit {
-			d.Next.Lowered = asked
-		} else if asked > limit {
-			d.Raised = asked
-		}
+	asked := s.Header.MaxIterations
+	if asked > 0 && asked != s.State.Header.MaxIterations && asked < d.Next.Limit(s.Limits) {
+		d.Next.Lowered = asked
 	}
 	// Other words do not end a loop, because an agent may have written them.
 	if asked := parseStatus(s.Header.Status); asked == Paused || asked == Cancelled {

@@ -347,11 +347,6 @@ func TestDecideKeepsCount(t *testing.T) {
 		t.Errorf("a prompt after an interruption: %d passed, attempt %d, iteration %d",
 			d.Next.SessionPassed, d.Next.Attempts, d.Next.Iteration)
 	}
-	s.Header.MaxIterations = 99
-	d, _ = Decide(s)
-	if d.Raised != 99 || d.Limit != 15 {
-		t.Errorf("raised %d, limit %d", d.Raised, d.Limit)
-	}
 }
 
 func TestStatusBlock(t *testing.T) {

@@ -81,7 +81,10 @@ func holds(decide decider, program []byte) error {
 	if err != nil {
 		return err
 	}
-	known := max(1, s.State.Iteration, s.Header.Iteration, s.LogIteration)
+	known := s.State.Iteration
+	if s.State.Schema == 0 {
+		known = max(1, s.Header.Iteration, s.LogIteration)
+	}
 	limit := s.Record().Limit(s.Limits)
 	other := s.State.Session != "" && s.State.Session != s.Session
 	foreign := s.Session == "" || s.Event == EventStop && (s.Aside || other)

@@ -160,9 +160,9 @@ var limitRows = []row{
 		s.State.Extended = 20
 		s.Header.MaxIterations = 4
 	}, "end REACHED_LIMIT max_iterations"},
-	{"iteration of the header", func(s *Snapshot) { s.Header.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+	{"iteration of the header", func(s *Snapshot) { s.Header.Iteration = 15 }, "continue 5 c"},
 	{"an older header", func(s *Snapshot) { s.Header.Iteration = 1 }, "continue 5 c"},
-	{"iteration of the log", func(s *Snapshot) { s.LogIteration = 8 }, "continue 9 c"},
+	{"iteration of the log", func(s *Snapshot) { s.LogIteration = 8 }, "continue 5 c"},
 
 	{"before the deadline", func(s *Snapshot) {
 		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-59*time.Minute)

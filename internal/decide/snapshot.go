@@ -177,7 +177,7 @@ type Folder struct {
 	OwnerAlive   bool            // the owner's session is open, as far as can be seen
 	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
-	LogIteration int             // of the last line of stops.jsonl
+	LogIteration int             // of the last line of stops.jsonl, for a loop without a record
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
 	Killed       int             // how many stops in a row were killed
@@ -219,7 +219,6 @@ type Decision struct {
 	Problem    error         // what is wrong with the list or ralph.json
 	Unshown    error         // why progress.txt does not show Next, which is committed
 	From       State         // the record before
-	Raised     int           // Max Iterations that the header asks for and does not get
 	Refusal    string        // Tell: the exit reason that keeps the loop from continuing here and now
 	Promised   bool          // the agent said that everything is complete
 	Note       string        // a person's text for the next prompt, which Next no longer has

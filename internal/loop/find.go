@@ -253,6 +253,7 @@ func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 		return err
 	}
 	s.Header = progress.Parse(text)
+	s.LogIteration = l.Store.LogIteration()
 	s.Bind = decide.BindPrompt // an unreadable ralph.json must not make a bystander an owner
 	text, err = l.Store.Config()
 	if err == nil {

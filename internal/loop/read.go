@@ -122,7 +122,6 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	s.Found, s.NoList = found, p.Config.NoList()
 	s.Header = progress.Parse(notes)
-	s.LogIteration = l.Store.LogIteration()
 	s.CancelFile = l.Store.CancelAsked()
 	s.Limits = p.Limits()
 	if s.NoList {

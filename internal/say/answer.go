@@ -251,10 +251,6 @@ func CutOff(p *loop.Picture) string {
 func notes(p *loop.Picture, d decide.Decision) string {
 	var notes strings.Builder
 	add := func(note string) { notes.WriteString(" · " + note) }
-	if d.Raised > 0 {
-		add(fmt.Sprintf("Max Iterations %d in progress.txt is ignored: only '%s' raises the limit",
-			d.Raised, p.Loop.Call("extend")))
-	}
 	if d.Rival {
 		notes.WriteString(rival)
 	}
