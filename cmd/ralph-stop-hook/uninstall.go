@@ -102,6 +102,9 @@ func (u *uninstaller) plan() (err error) {
 	if err := inProgress(u.loops); err != nil {
 		return err
 	}
+	if loopdir.CanFind(u.project) != nil {
+		u.loops = nil // only the link to them goes
+	}
 	u.records, err = u.v.Env.Where().Remains(u.project)
 	u.rooms = nil
 	for _, path := range u.records { // the state folder of a loop, or the file of a session
@@ -156,9 +159,7 @@ func (u *uninstaller) show(would bool) {
 	}
 	removed := slices.Concat(u.records, u.rooms)
 	for _, l := range u.loops {
-		if filepath.Dir(l.Dir) == filepath.Join(u.project, loopdir.Below) { // else only a link to it goes
-			removed = append(removed, l.Dir)
-		}
+		removed = append(removed, l.Dir)
 	}
 	for _, path := range removed {
 		say("removed", "remove", plain.Path(u.project, path))

@@ -62,7 +62,6 @@ type Loop struct {
 	Project string // the folder that holds the loop's .claude; without one, the host's project
 	Bound   bool   // the loop was found by the session that works it
 
-	over     bool // its record says that it has ended, or a person has cancelled it
 	stateDir string
 	stateErr error  // why there is no state folder
 	key      string // the name of the loop's folder below stateDir/loops
@@ -94,7 +93,7 @@ func Find(w Where) (*Loop, error) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(w.project(), dir)
 		}
-		return w.open(dir)
+		return w.named(dir)
 	}
 	if l, err := w.Own(); l != nil || err != nil {
 		return l, err
@@ -202,42 +201,10 @@ func (w Where) withKey(key string) string {
 func (w Where) Recorded(dir string) (*Loop, error) {
 	l := w.at(dir)
 	l.Bound = true
-	return l, l.inPlace()
-}
-
-// Lost returns the project's loops of that name that no search finds, though there is a record: their folder is gone,
-// or the link that led to it. So a person can still see and end them. Without a name, it returns those that are not
-// over.
-func (w Where) Lost(name string) (lost []*Loop) {
-	var projects []string
-	w.upwards(func(dir string) bool {
-		real, _ := filepath.EvalSymlinks(dir) // what is not there has no loop
-		projects = append(projects, real)
-		return false
-	})
-	found, _ := w.All()
-	loops, _ := w.recorded() // one that cannot be read is not known
-	for _, l := range loops {
-		in := slices.Contains(projects, l.Project) && Absent(l.Check())
-		if !l.Below() { // nobody knows of which project it is
-			rel, err := filepath.Rel(projects[0], l.Dir)
-			in = err == nil && filepath.IsLocal(rel)
-		}
-		if in && (l.Name == name || name == "" && !l.over) &&
-			!slices.ContainsFunc(found, func(f *Loop) bool { return f.Dir == l.Dir }) {
-			l.Bound = true
-			lost = append(lost, l)
-		}
-	}
-	return lost
-}
-
-// inPlace refuses a folder that Check refuses, but for one that is gone.
-func (l *Loop) inPlace() error {
 	if err := l.Check(); !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return l, err
 	}
-	return nil
+	return l, nil
 }
 
 // project returns the host's project or, if the host does not name one, the working folder.
@@ -270,8 +237,12 @@ func (w Where) upwards(found func(dir string) bool) {
 	}
 }
 
-// open returns the loop in an existing folder. It refuses a folder that Check refuses.
-func (w Where) open(dir string) (*Loop, error) {
+// named returns the loop in a folder that a person names. If it has a record, the folder may be gone: so a person ends
+// a loop that somebody has moved.
+func (w Where) named(dir string) (*Loop, error) {
+	if l := w.at(filepath.Clean(dir)); l.Gone() && Exists(filepath.Join(l.StatePath(), stateFile)) {
+		return l, nil
+	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("loop folder: %w", err)
@@ -307,16 +278,13 @@ func (l *Loop) Check() error {
 		return fmt.Errorf("loop folder: %w; rename it", err)
 	}
 	real, err := filepath.EvalSymlinks(l.Dir)
-	if errors.Is(err, fs.ErrNotExist) && !l.Below() {
-		return fmt.Errorf("the loop folder is gone: %w; make it again, and 'ralph-stop-hook cancel' with "+
-			"RALPH_LOOP_DIR=%s ends the loop, or once its client is gone 'ralph-stop-hook status --all --send-due'",
-			err, plain.Arg(l.Dir))
-	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+
-			"new folder says how the loop goes on; else 'ralph-stop-hook cancel %s' in %s ends it (make that folder again "+
-			"if it is gone), or once its client is gone 'ralph-stop-hook status --all --send-due'", err, plain.Arg(l.Name),
-			plain.Arg(l.Project))
+		err = fmt.Errorf("the loop folder is gone: %w", err)
+		if l.Restorable() {
+			err = fmt.Errorf("%w; 'ralph-stop-hook init %s' in its project creates it again", err, plain.Arg(l.Name))
+		}
+		err = fmt.Errorf("%w; if you moved it, begin it there with 'ralph-stop-hook resume' and end it here", err)
+		return &Fix{err, "RALPH_LOOP_DIR=" + plain.Arg(l.Dir) + " ralph-stop-hook cancel"}
 	}
 	if err != nil {
 		return fmt.Errorf("loop folder: %w", err)
@@ -408,17 +376,18 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s points to a loop folder that is not there; 'ralph-stop-hook use NAME' names another, "+
-			"'ralph-stop-hook init' makes one", path)
+		return nil, pointsNowhere(path)
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		l, err := w.open(path)
-		below, unresolved := filepath.EvalSymlinks(filepath.Join(dir, Below))
-		if err == nil && (unresolved != nil || filepath.Dir(l.Dir) != below) {
-			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, l.Dir)
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, err
 		}
-		return w.unlinked(dir, l, err)
+		if below, _ := filepath.EvalSymlinks(filepath.Dir(path)); filepath.Dir(real) != below {
+			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, real)
+		}
+		return w.in(dir, filepath.Base(real))
 	}
 	// Where links cannot be made, `current` is a file of one line.
 	data, err := ReadFile(filepath.Dir(path), current, maxPathBytes)
@@ -429,7 +398,15 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	if err := CheckName(name); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return w.beside(dir, name)
+	if !Exists(filepath.Join(filepath.Dir(path), name)) {
+		return nil, pointsNowhere(path)
+	}
+	return w.in(dir, name)
+}
+
+func pointsNowhere(current string) error {
+	return fmt.Errorf("%s points to a loop folder that is not there; 'ralph-stop-hook use NAME' names another, "+
+		"'ralph-stop-hook init' makes one", current)
 }
 
 // foreign reports whether somebody else made a part of the way to dir's loops, as another user can in /tmp. What it
@@ -458,13 +435,17 @@ func (w Where) onlyIn(dir string) (*Loop, error) {
 	if only == "" {
 		return nil, nil
 	}
-	return w.beside(dir, only)
+	return w.in(dir, only)
 }
 
-// beside returns the loop of that name in the folder of dir's loops.
-func (w Where) beside(dir, name string) (*Loop, error) {
-	l, err := w.open(filepath.Join(dir, Below, name))
-	return w.unlinked(dir, l, err)
+// in returns the loop of that name in the folder of dir's loops.
+func (w Where) in(dir, name string) (*Loop, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := w.at(filepath.Join(real, Below, name))
+	return l, l.Check()
 }
 
 // looksLikeLoop reports whether a folder has one of the files that make a loop.
@@ -475,49 +456,23 @@ func looksLikeLoop(dir string) bool {
 	})
 }
 
-// unlinked refuses a loop that was found below dir if a link led to it out of dir, since
-// somebody else may have made the link; and if a loop with a record was where the link is.
-func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
-	if err != nil {
-		return l, err
-	}
-	dir, err = filepath.EvalSymlinks(dir)
-	if err != nil {
-		return nil, err
-	}
-	there := filepath.Join(dir, Below, l.Name)
-	if there == l.Dir {
-		return l, nil
-	}
-	if was := w.at(there); Exists(filepath.Join(was.StatePath(), stateFile)) {
-		return was, was.inPlace()
-	}
-	if rel, err := filepath.Rel(dir, l.Dir); err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%w; to work that loop from here, set RALPH_LOOP_DIR to it",
-			leadsOut(filepath.Join(dir, Below), l.Dir))
-	}
-	return l, nil
-}
-
-func leadsOut(path, to string) error {
-	return fmt.Errorf("%s leads out of that folder, to %s", path, to)
-}
-
-// CanFind refuses a new loop of the project dir that no search from there would find: a link on the way to it leads out
-// of the project.
+// CanFind refuses a new loop of the project dir that no search from there would find: a link is on the way to it.
 func CanFind(dir string) error {
-	path := filepath.Join(dir, Below)
-	for !Exists(path) {
-		path = filepath.Dir(path)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%w; put a folder in its place, with links in it to what you share", leadsOut(path, real))
+	if link := linkTo(dir, Below); link != "" {
+		return fmt.Errorf("%s is a link; put a folder in its place, with links in it to what you share", link)
 	}
 	return nil
+}
+
+// linkTo returns a link on the way from a project to a folder below it, or "".
+func linkTo(project, below string) string {
+	for ; below != "."; below = filepath.Dir(below) {
+		path := filepath.Join(project, below)
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return path
+		}
+	}
+	return ""
 }
 
 // MakeCurrent makes `current` name the loop. `current` is a link, or a file of one line
@@ -599,14 +554,14 @@ func (w Where) All() (loops []*Loop, err error) {
 		if missing != nil || w.foreign(dir) {
 			return false
 		}
-		dir, err = filepath.EvalSymlinks(filepath.Join(dir, Below))
+		dir, err = filepath.EvalSymlinks(dir)
 		if err != nil {
 			return true
 		}
 		for _, entry := range entries {
 			// A link is not a folder here, so `current` is counted only if it is itself a loop folder.
 			if entry.IsDir() && checkFolder(entry.Name()) == nil {
-				loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
+				loops = append(loops, w.at(filepath.Join(dir, Below, entry.Name())))
 			}
 		}
 		return true
@@ -614,15 +569,22 @@ func (w Where) All() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Known returns every loop that has a record in the state folder. It leaves out a loop that is over and whose folder
-// is gone. A person may have moved the project of another one.
-func (w Where) Known() (loops []*Loop, err error) {
-	loops, err = w.recorded()
-	return slices.DeleteFunc(loops, func(l *Loop) bool { return l.over && l.Gone() }), err
+// WithoutFolder returns the loops of the project that are not over, though their folder is gone: somebody deleted or
+// moved it.
+func (w Where) WithoutFolder() (loops []*Loop) {
+	known, _ := w.Known() // one that cannot be read is not known
+	w.upwards(func(dir string) bool {
+		loops = slices.DeleteFunc(slices.Clone(known), func(l *Loop) bool {
+			return !l.Gone() || !l.Below() || !SameFile(l.Project, dir)
+		})
+		return len(loops) > 0
+	})
+	return loops
 }
 
-// recorded returns every loop that has a record in the state folder.
-func (w Where) recorded() (loops []*Loop, err error) {
+// Known returns every loop that has a record in the state folder. It leaves out a loop that is over and whose folder
+// is gone.
+func (w Where) Known() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
 	}
@@ -644,8 +606,9 @@ func (w Where) recorded() (loops []*Loop, err error) {
 			dir = w.withKey(entry.Name())
 		}
 		// The key is made of the loop's path. A record under another key is not valid.
-		if l := w.at(dir); l.key == entry.Name() && checkFolder(l.Name) == nil {
-			l.over = asked || err == nil && state.Status != decide.InProgress && state.Status != decide.Paused
+		l := w.at(dir)
+		over := asked || err == nil && state.Status != decide.InProgress && state.Status != decide.Paused
+		if l.key == entry.Name() && checkFolder(l.Name) == nil && !(over && l.Gone()) {
 			loops = append(loops, l)
 		}
 	}

@@ -17,11 +17,9 @@ func (w Where) Remains(project string) (paths []string, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
 	}
-	for dir := filepath.Dir(Below); dir != "."; dir = filepath.Dir(dir) {
-		if info, err := os.Lstat(filepath.Join(project, dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a link; what is below it is not removed; "+
-				"take it away first, or remove the loops yourself", filepath.Join(project, dir))
-		}
+	if link := linkTo(project, filepath.Dir(Below)); link != "" {
+		return nil, fmt.Errorf("%s is a link; what is below it is not removed; take it away first, or remove the loops "+
+			"yourself", link)
 	}
 	below := filepath.Join(project, Below) + string(filepath.Separator)
 	add := func(path string) {

@@ -127,9 +127,9 @@ func (m *Maker) takeUp() (err error) {
 	}
 	m.takenUp = m.text != nil && !m.Force
 	if m.text == nil && !m.Force {
-		for _, l := range m.Env.Where().Lost("") {
-			if l.Below() && loopdir.SameFile(l.Project, m.Project) {
-				return m.Lost(l)
+		for _, l := range m.Env.Where().WithoutFolder() {
+			if loopdir.SameFile(l.Project, m.Project) {
+				return l.Check()
 			}
 		}
 		return nil

@@ -137,7 +137,7 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 	case err == nil && (s.sendDue || len(loops) == 0):
 		loops, err = s.Env.Where().Known() // cron's folder is no project, or not the one
 	case err == nil:
-		loops = append(loops, s.Env.Where().Lost("")...)
+		loops = append(loops, s.Env.Where().WithoutFolder()...)
 	}
 	if err == nil && len(loops) == 0 {
 		err = ErrNoLoop
@@ -146,7 +146,7 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 }
 
 // look looks at a loop. If --send-due asks for it, look first sends the notices that are due, also those of a loop
-// whose folder is gone: the person may have moved the project.
+// whose folder is gone.
 func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	unusable := at.Check()
 	if unusable != nil && !(s.sendDue && at.Gone()) {

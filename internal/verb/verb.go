@@ -35,9 +35,10 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 		if err == nil || args[0] == "" {
 			return l, err
 		}
-		lost := v.Env.Where().Lost(args[0])
-		if len(lost) > 0 {
-			return lost[0], nil
+		for _, gone := range v.Env.Where().WithoutFolder() {
+			if gone.Name == args[0] {
+				return gone, nil
+			}
 		}
 		return l, err
 	}
@@ -54,26 +55,10 @@ func (v Verbs) noLoop() (*loopdir.Loop, error) {
 		return nil, fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
-	lost := v.Env.Where().Lost("")
-	switch {
-	case len(lost) > 0 && lost[0].Below():
-		return lost[0], v.Lost(lost[0])
-	case len(lost) > 0:
-		return nil, v.Lost(lost[0])
+	if gone := v.Env.Where().WithoutFolder(); len(gone) > 0 {
+		return gone[0], gone[0].Check()
 	}
 	return nil, ErrNoLoop
-}
-
-// Lost returns an error that says what a person does about a loop that no search finds.
-func (v Verbs) Lost(l *loopdir.Loop) error {
-	end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
-	if !l.Below() {
-		return fmt.Errorf("nothing here leads to the loop %s; put back the link that did, or set RALPH_LOOP_DIR to "+
-			"%s; '%s' ends the loop", plain.Line(l.Name, 100), plain.Line(l.Dir, 4096), end)
-	}
-	again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
-	return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+
-		"'%s' ends the loop", plain.Line(l.Name, 100), again, end)
 }
 
 // OnLoop makes a command's Run from a function of the loop that its arguments name.
@@ -91,7 +76,7 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 		state, err := l.Store.State()
 		l.Env.ByAgent = l.Env.ByAgent || err == nil && loop.CalledByAgent(state)
 		err = do(w, l)
-		if err == nil && l.Unshown != nil {
+		if err == nil && l.Unshown != nil && !at.Gone() {
 			fmt.Fprintf(w, "warning: %s; the next stop tries again\n", plain.Line(l.Unshown.Error(), 500))
 		}
 		return err
