@@ -19,7 +19,7 @@ import (
 // packages of lower floors, and those that are listed with it.
 var floors = []map[string][]string{
 	{
-		"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "markdown": nil, "plain": nil,
+		"chain": nil, "chart": nil, "jsontext": nil, "markdown": nil, "plain": nil,
 		"wordlist": nil,
 	},
 	{"features": nil, "progress": nil},
@@ -52,7 +52,7 @@ var never = map[string][]string{
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{
-	"chain", "glob", "jsontext", "markdown", "plain", "features", "progress", "decide", "config",
+	"chain", "jsontext", "markdown", "plain", "features", "progress", "decide", "config",
 	"wordlist",
 }
 
@@ -60,7 +60,7 @@ var pure = []string{
 // standard library and this one.
 var modules = []string{
 	"github.com/tidwall/gjson", "github.com/tidwall/sjson", "github.com/tidwall/match", "github.com/tidwall/pretty",
-	"github.com/google/renameio/v2", "golang.org/x/sys", "golang.org/x/term",
+	"github.com/bmatcuk/doublestar/v4", "github.com/google/renameio/v2", "golang.org/x/sys", "golang.org/x/term",
 	"github.com/rogpeppe/go-internal/diff", // shows what changed in ralph.json since it was trusted
 }
 

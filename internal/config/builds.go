@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
 )
 
 // Build names files that programs read without being told, and that decide what they do.
@@ -103,8 +101,8 @@ var (
 
 // buildSet is what the tables say. A room asks it about each file, so few patterns are tried.
 type buildSet struct {
-	names map[string]bool        // also with folders before them
-	globs map[string][]glob.Glob // of names, by what stands before the first dot; "" for all others
+	names map[string]bool     // also with folders before them
+	globs map[string][]string // of names, by what stands before the first dot; "" for all others
 }
 
 var buildFiles = sync.OnceValue(func() buildSet {
@@ -112,7 +110,7 @@ var buildFiles = sync.OnceValue(func() buildSet {
 	for _, row := range Builds {
 		all = slices.Concat(all, row.Files, row.Sections)
 	}
-	set := buildSet{map[string]bool{}, map[string][]glob.Glob{}}
+	set := buildSet{map[string]bool{}, map[string][]string{}}
 	for _, text := range all {
 		names, _ := expand(text)
 		for _, name := range names {
@@ -124,8 +122,7 @@ var buildFiles = sync.OnceValue(func() buildSet {
 			if strings.Contains(first, "*") {
 				first = ""
 			}
-			g, _ := glob.Parse(name) // a test reads the whole table
-			set.globs[first] = append(set.globs[first], g)
+			set.globs[first] = append(set.globs[first], name)
 		}
 	}
 	return set

@@ -246,6 +246,10 @@ func TestProtects(t *testing.T) {
 		"{x/y,q}":             "x/y/a_test.go x/y/a.txt",
 		"**/y":                "x/y/a_test.go x/y/a.txt",
 		"x/*":                 "x/a_test.go",
+		"x[!q]a_test.go":      "",
+		"**":                  "a_test.go x/a_test.go x/y/a_test.go x/y/a.txt a+b aab",
+		"a+b/**":              "",
+		"x/**/":               "x/a_test.go x/y/a_test.go x/y/a.txt",
 		"y":                   "",
 	} {
 		var got []string
@@ -270,6 +274,34 @@ func TestProtects(t *testing.T) {
 		if p, err := ParsePattern(text); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("the pattern %q", text)) {
 			t.Errorf("%q is a pattern: %v, %v", text, p, err)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for text, folders := range map[string]string{
+		"a":           "+a ~a/b -b",
+		"*":           "-a",
+		"a/*.go":      "+a -a/b -b",
+		"tests/**":    "+tests ~tests/a ~tests/a/b -b",
+		"**/x.go":     "~a ~a/b +x.go",
+		"**/dist/x":   "~a +dist +a/dist ~dist/a",
+		"a/**/b/c":    "+a ~a/x +a/b +a/x/b -b",
+		"a/*/c":       "~a/b -b/c",
+		"a[!b]/c":     "~ax -ab -a/b",
+		"**":          "~node_modules",
+		"./never/**":  "+never",
+		"*/b/c/*.txt": "~x +x/b +x/b/c -x/b/d",
+	} {
+		pattern, err := ParsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for folder := range strings.SplitSeq(folders, " ") {
+			can, spelled := below([]Pattern{pattern}, folder[1:])
+			if want := folder[0]; can != (want != '-') || spelled != (want == '+') {
+				t.Errorf("%s below %s: %v, spelled %v", text, folder[1:], can, spelled)
+			}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // maxAlternatives is the largest number of patterns that braces may stand for.
@@ -16,10 +16,13 @@ const maxAlternatives = 100
 // Pattern is an entry of "protect", "work" and other keys. It names files by their slash-separated path below the
 // project's root.
 type Pattern struct {
-	Text  string      // as it is in ralph.json
-	globs []glob.Glob // of files, one for each alternative
-	below []glob.Glob // of what is below folders
+	Text  string   // as it is in ralph.json
+	globs []string // of files, one for each alternative
+	below []string // of what is below folders
 }
+
+// notSlash keeps "[!a]" from matching a slash.
+var notSlash = strings.NewReplacer("[!", "[!/", "[^", "[!/")
 
 // ParsePattern reads a pattern. In it, * matches any part of a name, ? one character, [a-z] one of these, {a,b} both,
 // and **/ any number of folders, also none. "dir" and "dir/" are everything below a folder; where the last name has a
@@ -44,21 +47,27 @@ func ParsePattern(text string) (Pattern, error) {
 				return fail(`is not a path below the project's root; leave out empty names, "." and ".."`)
 			case name != "**" && strings.Contains(name, "**"):
 				return fail(`has "**" within a name; write it as a folder of its own, as in "src/**/*.go"`)
+			case !doublestar.ValidatePattern(name) || strings.Contains(name, "[[:"):
+				return fail(fmt.Sprintf("cannot be read: %q is not a pattern of a name", name))
 			}
 		}
-		g, err := glob.Parse(fold(path))
-		if err != nil {
-			return fail("cannot be read: " + err.Error())
+		glob := notSlash.Replace(fold(path))
+		if isFolder || !wildcard(path) {
+			p.below = append(p.below, glob+"/**/*")
+		}
+		if strings.HasSuffix(glob, "**") {
+			glob += "/*" // "dir/**" would also match the folder itself
 		}
 		if !isFolder {
-			p.globs = append(p.globs, g)
-		}
-		if isFolder || !strings.ContainsAny(path[strings.LastIndex(path, "/")+1:], "*?[") {
-			everything, _ := glob.Parse(fold(path + "/**")) // path can be parsed
-			p.below = append(p.below, everything)
+			p.globs = append(p.globs, glob)
 		}
 	}
 	return p, nil
+}
+
+// wildcard reports whether the last name of a pattern matches more than one name.
+func wildcard(pattern string) bool {
+	return strings.ContainsAny(pattern[strings.LastIndex(pattern, "/")+1:], "*?[]")
 }
 
 // fold makes letters small where the file system mostly takes them for equal.
@@ -118,9 +127,12 @@ func (p Pattern) Match(path string) bool { return p.matchFile(path) || matchAny(
 
 func (p Pattern) matchFile(path string) bool { return matchAny(p.globs, path) }
 
-func matchAny(globs []glob.Glob, path string) bool {
-	names := strings.Split(fold(path), "/")
-	return slices.ContainsFunc(globs, func(g glob.Glob) bool { return g.Match(names) })
+func matchAny(globs []string, path string) bool {
+	path = fold(path)
+	if strings.HasSuffix(path, "/") {
+		path += "*" // a folder is what is in it, of any name
+	}
+	return slices.ContainsFunc(globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) })
 }
 
 // Protects reports whether a pattern of "protect" names the file at path.
@@ -133,11 +145,14 @@ func (c Config) Protects(path string) bool {
 func (c Config) ProtectsBelow(folder string) (can, spelled bool) { return below(c.Protect, folder) }
 
 func below(patterns []Pattern, folder string) (can, spelled bool) {
-	names := strings.Split(fold(folder), "/")
+	folder = fold(folder)
 	for _, p := range patterns {
-		for _, g := range slices.Concat(p.globs, p.below) {
-			below, name := g.Below(names)
-			can, spelled = can || below, spelled || below && name
+		for _, glob := range slices.Concat(p.globs, p.below) {
+			for i := range len(glob) {
+				if glob[i] == '/' && doublestar.MatchUnvalidated(glob[:i], folder) {
+					can, spelled = true, spelled || !wildcard(glob[:i])
+				}
+			}
 		}
 	}
 	return can, spelled

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
 )
 
@@ -81,7 +81,7 @@ func BuildFile(name string) bool {
 		base = rest
 	}
 	first, _, _ := strings.Cut(base, ".")
-	is := func(g glob.Glob) bool { return g.MatchName(base) }
+	is := func(glob string) bool { return doublestar.MatchUnvalidated(glob, base) }
 	return strings.HasPrefix(base, ".") && !slices.Contains(ofGit, base) || slices.ContainsFunc(builds.globs[""], is) ||
 		slices.ContainsFunc(builds.globs[first], is)
 }

@@ -175,11 +175,8 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	names := split(name)
-	r := t.rulesOf(t.files, name, entries, above, len(names))
-	names = append(names, "")
+	r := t.rulesOf(t.files, name, entries, above)
 	for _, entry := range entries {
-		names[len(names)-1] = entry.Name()
 		path := filepath.Join(name, entry.Name())
 		slashed := filepath.ToSlash(path)
 		folder, kept := t.keep[slashed]
@@ -195,7 +192,7 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 			err = t.folder(ctx, path, r)
 		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
 			t.kept = append(t.kept, file{name: slashed, entry: entry})
-		case kept, entry.Name() == ".git", !r.ignore(names, entry.IsDir()), t.drop(slashed):
+		case kept, entry.Name() == ".git", !r.ignore(slashed, entry.IsDir()), t.drop(slashed):
 			err = t.files.root.RemoveAll(path)
 		}
 		if err != nil {

@@ -24,7 +24,7 @@ func (t Tree) Find(ctx context.Context, enter func(folder string, ignored bool) 
 	if err != nil {
 		return nil, err
 	}
-	at, depth := "", 0
+	at := ""
 	for name := range strings.SplitSeq(to, string(filepath.Separator)) {
 		if name == "." {
 			break
@@ -33,8 +33,8 @@ func (t Tree) Find(ctx context.Context, enter func(folder string, ignored bool) 
 		if err != nil {
 			return nil, err
 		}
-		above = t.rulesOf(f.files, at, entries, above, depth)
-		at, depth = filepath.Join(at, name), depth+1
+		above = t.rulesOf(f.files, at, entries, above)
+		at = filepath.Join(at, name)
 	}
 	err = f.folder(ctx, at, above, false)
 	return f.closed, err
@@ -64,17 +64,15 @@ func (f *finder) folder(ctx context.Context, name string, above *rules, ignored 
 		f.closed = append(f.closed, filepath.ToSlash(here))
 		return nil
 	}
-	names := split(name)
-	r := f.rulesOf(f.files, name, entries, above, len(names))
-	names = append(names, ignoreFile)
-	if !ignored && r != above && r.ignore(names, false) { // the folder says itself that it is ignored
+	r := f.rulesOf(f.files, name, entries, above)
+	own := filepath.ToSlash(filepath.Join(name, ignoreFile))
+	if !ignored && r != above && r.ignore(own, false) { // the folder says itself that it is ignored
 		ignored = true
 		if here != "." && !f.enter(filepath.ToSlash(here), true) {
 			return nil
 		}
 	}
 	for _, entry := range entries {
-		names[len(names)-1] = entry.Name()
 		path, below := filepath.Join(name, entry.Name()), filepath.Join(here, entry.Name())
 		if f.excepted(filepath.Join(f.Dir, below)) {
 			continue
@@ -87,7 +85,7 @@ func (f *finder) folder(ctx context.Context, name string, above *rules, ignored 
 			f.see(below, entry.Type())
 			continue
 		}
-		hidden := ignored || r.ignore(names, true)
+		hidden := ignored || r.ignore(filepath.ToSlash(path), true)
 		if f.enter(below, hidden) {
 			if err := f.folder(ctx, path, r, hidden); err != nil {
 				return err
@@ -95,12 +93,4 @@ func (f *finder) folder(ctx context.Context, name string, above *rules, ignored 
 		}
 	}
 	return nil
-}
-
-// split returns the names in a path. The path of the root has none.
-func split(path string) []string {
-	if path == "" {
-		return nil
-	}
-	return strings.Split(path, string(filepath.Separator))
 }

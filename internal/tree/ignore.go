@@ -1,30 +1,39 @@
 package tree
 
 import (
+	"path"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // rules are the lines of one .gitignore file, after those of the folders above.
 type rules struct {
 	above *rules
-	depth int // how many folders its own folder is below the root
+	from  int // where the path below its own folder begins in a path from the root
 	list  []rule
 }
 
 // rule is one line of a .gitignore file.
 type rule struct {
-	glob   glob.Glob
-	name   bool // it is about the last name of a path, wherever that is
-	folder bool // it is about folders only
-	not    bool // it takes back an earlier line
+	glob   string
+	end    string // how each path that it matches ends, which is fast to see
+	name   bool   // it is about the last name of a path, wherever that is
+	folder bool   // it is about folders only
+	not    bool   // it takes back an earlier line
 }
+
+// notBraces takes the meaning from braces, which have none for git, and notSlash keeps "[!a]" from
+// matching a slash.
+var (
+	notBraces = strings.NewReplacer(`\\`, `\\`, `\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`)
+	notSlash  = strings.NewReplacer("[!", "[!/", "[^", "[!/")
+)
 
 // parseRules reads a .gitignore file as git does. It leaves out a line that it cannot read,
 // so that less is ignored.
-func parseRules(text string, above *rules, depth int) *rules {
-	r := &rules{above: above, depth: depth}
+func parseRules(text string, above *rules, from int) *rules {
+	r := &rules{above: above, from: from}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
@@ -37,26 +46,31 @@ func parseRules(text string, above *rules, depth int) *rules {
 		line, one.not = strings.CutPrefix(line, "!")
 		line, one.folder = strings.CutSuffix(line, "/")
 		one.name = !strings.Contains(line, "/")
-		var err error
-		one.glob, err = glob.Parse(strings.TrimPrefix(line, "/"))
-		if err == nil && line != "" {
+		one.end = line[strings.LastIndexAny(line, `*?[]\/`)+1:]
+		one.glob = notSlash.Replace(notBraces.Replace(strings.TrimPrefix(line, "/")))
+		if strings.HasSuffix(one.glob, "/**") {
+			one.glob += "/*" // what is in the folder, not the folder
+		}
+		if line != "" && doublestar.ValidatePattern(one.glob) && !strings.Contains(line, "[[:") {
 			r.list = append(r.list, one)
 		}
 	}
 	return r
 }
 
-// ignore reports whether git ignores the file or folder whose path, from the root, has
-// these names. Its folders are not ignored.
-func (r *rules) ignore(names []string, folder bool) bool {
-	last := names[len(names)-1]
+// ignore reports whether git ignores the file or folder with this path from the root. Its folders are not ignored.
+func (r *rules) ignore(name string, folder bool) bool {
 	for ; r != nil; r = r.above {
 		for i := len(r.list) - 1; i >= 0; i-- {
 			one := &r.list[i]
-			if one.folder && !folder {
+			if one.folder && !folder || !strings.HasSuffix(name, one.end) {
 				continue
 			}
-			if one.name && one.glob.MatchName(last) || !one.name && one.glob.Match(names[r.depth:]) {
+			below := name[r.from:]
+			if one.name {
+				below = path.Base(name)
+			}
+			if doublestar.MatchUnvalidated(one.glob, below) {
 				return !one.not
 			}
 		}

@@ -29,6 +29,7 @@ func TestIgnore(t *testing.T) {
 		"#x", "!x", "a \nb", `sp\ `, "sp ", "a\r\nb", "\ufeffa", "a//b", "/", "//", "!", "*.[oc]", "b/**/", "a/b/**",
 		"/*\n!/a\n/a/*\n!/a/b", "[", `a\`, "a/**b", "**/a/**",
 		"é*", "a?b", "/**/d.o", "/**", "./a", "../a", "a/.", "x*y*z",
+		"a[!x]b", "a[!x]*", "{a,b}", `\{a`,
 	} {
 		for _, deeper := range []string{"", "!d.o\n*"} {
 			ignore(t, p, rules, deeper)

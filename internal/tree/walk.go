@@ -118,17 +118,14 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 		f.err = errors.Join(f.err, err)
 		return
 	}
-	names := split(name)
-	r := t.rulesOf(f, name, entries, above, len(names))
-	names = append(names, "")
+	r := t.rulesOf(f, name, entries, above)
 	for _, entry := range entries {
-		names[len(names)-1] = entry.Name()
 		if len(f.list) > maxFiles || entry.Name() == ".git" {
 			continue
 		}
 		path := filepath.Join(name, entry.Name())
-		if r.ignore(names, entry.IsDir()) {
-			f.hidden = append(f.hidden, filepath.ToSlash(path))
+		if slashed := filepath.ToSlash(path); r.ignore(slashed, entry.IsDir()) {
+			f.hidden = append(f.hidden, slashed)
 			continue
 		}
 		if t.add(f, path, entry) {
@@ -158,14 +155,18 @@ func (t Tree) tracked(ctx context.Context, f *files, name string) {
 }
 
 // rulesOf returns the rules that hold in a folder.
-func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules, depth int) *rules {
+func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules) *rules {
 	at, err := filepath.Rel(t.Dir, filepath.Join(t.root(), name))
 	if t.Top == "" || err != nil {
 		return above
 	}
 	at = filepath.ToSlash(at)
+	from := 0
+	if name != "" {
+		from = len(name) + 1
+	}
 	if text, has := t.Rules[at]; has {
-		return parseRules(text, above, depth)
+		return parseRules(text, above, from)
 	}
 	// Git does not follow a link here, either.
 	here := func(e fs.DirEntry) bool { return e.Name() == ignoreFile && e.Type().IsRegular() }
@@ -179,7 +180,7 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 	}
 	f.bytes += text.Len()
 	f.rules[at] = text.String()
-	return parseRules(text.String(), above, depth)
+	return parseRules(text.String(), above, from)
 }
 
 // excepted reports whether the absolute path is left out of the tree.
