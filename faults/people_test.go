@@ -95,7 +95,7 @@ var acts = []act{
 	{name: "note", before: types("ralph-stop-hook note 'use tabs'")},
 	{name: "status", before: types("ralph-stop-hook status && ralph-stop-hook status --all --json")},
 	{name: "send-due", before: types("ralph-stop-hook status --all --send-due")},
-	{name: "doctor", before: types("ralph-stop-hook doctor --fix")},
+	{name: "doctor", before: types("ralph-stop-hook doctor")},
 	{name: "log and list", before: types("ralph-stop-hook log; ralph-stop-hook list")},
 	{name: "trust", before: types("ralph-stop-hook trust --yes")},
 	{name: "init again", before: types("ralph-stop-hook init checkout --features feature_list.json --settings project")},

@@ -10,18 +10,20 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 func (v verbs) doctor() *cli.Command {
-	var fix, asJSON bool
+	var asJSON bool
 	cmd := &cli.Command{
 		Name:  "doctor",
 		Args:  "[NAME]",
 		Short: "Find what keeps the hook or a loop from working",
-		Long:  doctorHelp,
+		Long: `Check the settings, the programs and the loop, and run each check of the loop once. Each
+problem comes with what to do about it. The exit status is 1 if there is an error.`,
 		Run: func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
 			if l == nil && len(args) > 0 {
@@ -30,50 +32,90 @@ func (v verbs) doctor() *cli.Command {
 			if errors.Is(err, verb.ErrNoLoop) {
 				err = nil
 			}
-			return v.diagnose(w, l, err, fix, asJSON)
+			found, err := v.inspect(l, err)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return cmp.Or(cli.JSON(w, found), countErrors(found))
+			}
+			for _, f := range found {
+				fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
+				if f.Fix != "" {
+					fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)
+				}
+			}
+			return countErrors(found)
 		},
 	}
-	cmd.Flags.BoolVar(&fix, "fix", false, "fix what is safe to fix")
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
 	return cmd
 }
 
-const doctorHelp = `Check the installation and the loop. The exit status is 1 if there is an error.
-
---fix changes only this: it corrects the modes of our folders and our entry in the
-settings, removes leftover temporary files, and completes a commit and notices that were
-cut off.`
+func countErrors(found []*finding) error {
+	count := map[string]int{}
+	for _, f := range found {
+		count[f.Level]++
+	}
+	if count["error"] == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s and %s; each line says what to do",
+		plain.Count(count["error"], "error"), plain.Count(count["warning"], "warning"))
+}
 
 type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, note, warning or error
 	Text  string `json:"text"`
 	Fix   string `json:"fix"` // what a person does about it
-
-	mend func() error // what --fix does about it; nil: nothing
 }
 
-func (in *inspection) report(level, fix, format string, args []any) *finding {
-	f := &finding{
-		Check: in.check, Level: level, Fix: plain.Line(fix, 1000), Text: plain.Line(fmt.Sprintf(format, args...), 1000),
+// inspection is a look at a project, its settings and a loop.
+type inspection struct {
+	v        verbs
+	project  string
+	clients  []client.Client
+	settings []settings // of these clients, the narrowest first
+	loop     *loopdir.Loop
+	picture  *loop.Picture // nil if the loop cannot be read
+
+	check  string     // the name of the probe that looks
+	found  []*finding // by all probes so far
+	before int        // how many of these other probes have found
+}
+
+// settings is one settings file.
+type settings struct {
+	client.Settings
+	client *client.Client
+	shown  string // the path, for people
+}
+
+// newInspection reads the settings of some clients.
+func (v verbs) newInspection(project string, clients ...client.Client) *inspection {
+	in := &inspection{v: v, project: project, clients: clients}
+	for n := range clients {
+		c := &clients[n]
+		for _, s := range v.install(c, project).Settings(c.Scopes...) {
+			in.settings = append(in.settings, settings{s, c, plain.Path(project, s.Path)})
+		}
 	}
-	in.found = append(in.found, f)
-	return f
+	return in
 }
 
-func (in *inspection) good(format string, args ...any) { in.report("ok", "", format, args) }
-
-func (in *inspection) note(fix, format string, args ...any) *finding {
-	return in.report("note", fix, format, args)
+func (in *inspection) report(level, fix, format string, args []any) {
+	in.found = append(in.found, &finding{
+		Check: in.check, Level: level, Fix: plain.Line(fix, 1000), Text: plain.Line(fmt.Sprintf(format, args...), 1000),
+	})
 }
 
-func (in *inspection) warning(fix, format string, args ...any) *finding {
-	return in.report("warning", fix, format, args)
+func (in *inspection) good(format string, args ...any)      { in.report("ok", "", format, args) }
+func (in *inspection) note(fix, format string, args ...any) { in.report("note", fix, format, args) }
+func (in *inspection) warning(fix, format string, args ...any) {
+	in.report("warning", fix, format, args)
 }
-
-func (in *inspection) failure(fix, format string, args ...any) *finding {
-	return in.report("error", fix, format, args)
-}
+func (in *inspection) failure(fix, format string, args ...any) { in.report("error", fix, format, args) }
 
 // fine says that all is good, unless the probe has found something.
 func (in *inspection) fine(format string, args ...any) {
@@ -82,55 +124,20 @@ func (in *inspection) fine(format string, args ...any) {
 	}
 }
 
-// probe looks at one thing; a new one is a row below.
+// probe looks at one thing.
 type probe struct {
 	name string
 	look func(*inspection)
 }
 
-// hostProbes are about the client and its settings.
-var hostProbes = []probe{
-	{"client", lookClient}, {"runner", lookRunner}, {"cap", lookCap}, {"settings", lookSettings}, {"hooks", lookDisabled},
-	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"clients", lookClients}, {"git", lookGit},
-}
-
-// unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
-func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
-	c := client.Find(name)
-	probes := []probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}}
-	switch {
-	case name == "":
-	case c.Name != name: // a client without a row works by MCP
-		return "", ""
-	case !v.install(c, at.Project).Hooked():
-		return fmt.Sprintf("the hook is in no settings of %s", c.Title), "ralph-stop-hook init --client " + c.Name
-	default:
-		probes = []probe{{"clients", func(in *inspection) { in.lookClient(c) }}}
-	}
-	// A job such as cron's has another PATH than the session, which finds this program, too.
-	path := v.Env.Get("PATH") + string(filepath.ListSeparator) + filepath.Dir(v.Env.Self)
-	v.Env.Vars = append(slices.Clone(v.Env.Vars), "PATH="+path)
-	in := v.newInspection(at.Project)
-	in.look(probes)
-	for _, f := range in.found {
-		if f.Level == "error" && !(f.Check == "settings" && in.install.Hooked()) { // another file has the hook
-			return f.Text, f.Fix
-		}
-	}
-	return "", ""
-}
-
-// assumeEntry has a test go without an entry in the settings: it calls the hook itself.
-var assumeEntry = false
-
-// loopProbes are about one loop, and readableProbes about one that can be read.
+// hostProbes are about the clients and the project, stopProbes those of them about what can keep a stop from the hook.
 var (
-	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
-	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"confine", lookConfine},
-		{"time", lookTime}, {"session", lookSession}, {"prompt", lookPrompt}, {"notices", lookNotices},
-		{"commit", lookCommit}, {"leftovers", lookLeftovers},
+	stopProbes = []probe{
+		{"settings", lookSettings}, {"hooks", lookSwitchedOff}, {"entry", lookEntry}, {"program", lookProgram},
 	}
+	hostProbes = append(slices.Clone(stopProbes), probe{"version", lookVersions}, probe{"git", lookGit},
+		probe{"rivals", lookRivals})
+	loopProbes = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 )
 
 // look runs probes. What they find is in found.
@@ -147,9 +154,8 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) ([]*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := v.newInspection(project)
+	in := v.newInspection(project, client.All...)
 	in.loop = l
-	in.look(hostProbes)
 	switch in.check = "loop"; {
 	case trouble != nil && l == nil:
 		in.failure("", "%v", trouble)
@@ -158,72 +164,33 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) ([]*finding, error) {
 	default:
 		in.look(loopProbes)
 	}
+	in.look(hostProbes)
 	if in.picture != nil {
 		defer in.picture.Loop.Close()
-		in.look(readableProbes)
+		in.look([]probe{{"list", lookList}, {"checks", lookChecks}})
 	}
 	return in.found, nil
 }
 
-// diagnose inspects, fixes problems if fix is set, and shows what is left.
-func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
-	if fix {
-		if err := v.PersonOnly(); err != nil {
-			return err
+// unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
+func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
+	c := client.Find(name)
+	if name != "" && c.Name != name { // a client without a row works by MCP
+		return "", ""
+	}
+	// A job such as cron's has another PATH than the session, which finds this program, too.
+	path := v.Env.Get("PATH") + string(filepath.ListSeparator) + filepath.Dir(v.Env.Self)
+	v.Env.Vars = append(slices.Clone(v.Env.Vars), "PATH="+path)
+	in := v.newInspection(at.Project, *c)
+	in.look(stopProbes)
+	hooked := v.install(c, at.Project).Hooked()
+	for _, f := range in.found {
+		if f.Level == "error" && !(f.Check == "settings" && hooked) { // another file has the hook
+			return f.Text, f.Fix
 		}
 	}
-	found, err := v.inspect(l, trouble)
-	if err != nil {
-		return err
-	}
-	if fix {
-		if mended := mendAll(found); len(mended) > 0 {
-			found, err = v.inspect(l, trouble)
-			if err != nil {
-				return err
-			}
-			found = append(mended, found...)
-		}
-	}
-	if asJSON {
-		return cmp.Or(cli.JSON(w, found), tooManyErrors(found))
-	}
-	for n, f := range found {
-		fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
-		// A fix for several findings is shown once, below the last of them.
-		again := func(later *finding) bool { return later.Fix == f.Fix }
-		if f.Fix != "" && !slices.ContainsFunc(found[n+1:], again) {
-			fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)
-		}
-	}
-	return tooManyErrors(found)
+	return "", ""
 }
 
-// mendAll fixes what can be fixed, and reports each.
-func mendAll(found []*finding) []*finding {
-	var in inspection
-	for _, f := range found {
-		if f.mend == nil {
-			continue
-		}
-		in.check = f.Check
-		if err := f.mend(); err != nil {
-			in.warning(f.Fix, "not fixed: %v", err)
-		} else {
-			in.good("fixed: %s", f.Text)
-		}
-	}
-	return in.found
-}
-
-func tooManyErrors(found []*finding) error {
-	count := map[string]int{}
-	for _, f := range found {
-		count[f.Level]++
-	}
-	if count["error"] == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s and %s; each line says what to do",
-		plain.Count(count["error"], "error"), plain.Count(count["warning"], "warning"))
-}
+// assumeEntry has a test go without an entry in the settings: it calls the hook itself.
+var assumeEntry = false

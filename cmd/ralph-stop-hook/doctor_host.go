@@ -2,104 +2,157 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-type inspection struct {
-	v       verbs
-	install client.Install // of Claude Code
-	project string
-	scopes  []*scope // the narrowest first, as the client ranks them
-	client  string   // its version, empty where that is not known
-	loop    *loopdir.Loop
-	picture *loop.Picture // nil if the loop cannot be read
-
-	check  string     // the name of the probe that looks
-	found  []*finding // by all probes so far
-	before int        // how many of these other probes have found
-}
-
-// scope is one settings file.
-type scope struct {
-	client.Settings
-	shown string // the path, for people
-}
-
-func (v verbs) newInspection(project string) *inspection {
-	in := &inspection{v: v, install: v.install(client.Find(client.Usual), project), project: project}
-	for _, s := range in.install.Settings(in.install.Scopes...) {
-		in.scopes = append(in.scopes, &scope{s, plain.Path(project, s.Path)})
-	}
-	return in
-}
-
+// lookSettings looks for files that Claude Code ignores. Which ones another client ignores is not known.
 func lookSettings(in *inspection) {
-	for _, s := range in.scopes {
-		if why, fix := in.install.Ignored(s.Settings); why != "" {
+	for _, s := range in.settings {
+		if why, fix := in.v.install(s.client, in.project).Ignored(s.Settings); s.client.Strict && why != "" {
 			in.failure(fix, "%s", why)
 		}
 	}
 	in.fine("the client can read all settings files")
 }
 
-func lookDisabled(in *inspection) {
-	for _, s := range in.scopes {
-		if s.Disabled.Bool() {
+func lookSwitchedOff(in *inspection) {
+	for _, s := range in.settings {
+		switch {
+		case !s.client.Strict:
+		case s.Disabled.Bool():
 			in.failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work",
 				s.shown)
 			return
-		}
-		if s.Scope == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
+		case s.Scope == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0:
 			in.failure("ask your administrator to put the hook there",
 				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
 			return
-		}
-		if s.Disabled.Exists() {
-			break // a wider one is not heard
+		case s.Disabled.Exists():
+			in.good("nothing switches hooks off") // a wider one is not heard
+			return
 		}
 	}
 	in.good("nothing switches hooks off")
 }
 
+// lookEntry looks for entries that call the hook, of each client whose settings were read.
+func lookEntry(in *inspection) {
+	for _, c := range in.clients {
+		in.lookEntries(&c)
+	}
+	hooked := func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }
+	ignored := func(s settings) bool { return s.Err != nil }
+	c := in.clients[0]
+	switch {
+	case hooked(c), slices.ContainsFunc(in.settings, ignored): // it may be in what cannot be read
+	case c.Name != client.Usual:
+		in.failure("ralph-stop-hook init --client "+c.Name, "the hook is in no settings of %s", c.Title)
+	case slices.ContainsFunc(client.All, hooked):
+		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
+	case in.picture != nil && in.picture.Snapshot.State.Run() != "":
+		in.note("ralph-stop-hook init", "the hook is in no settings of this project; a run of ralph-runner needs none")
+	default:
+		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
+	}
+}
+
+// lookEntries looks at the entries of one client. Claude Code reports a misspelt one as a problem, and goes on.
+func (in *inspection) lookEntries(c *client.Client) {
+	in.before = len(in.found)
+	the, fix := "the hook", "ralph-stop-hook init"
+	if c.Name != client.Usual {
+		the += " of " + c.Title
+		fix += " --client " + c.Name
+	}
+	var all []*client.Hook
+	var places []string // of the entries for a stop
+	stop := c.Events[0]
+	for _, s := range in.settings {
+		if s.client.Name != c.Name {
+			continue
+		}
+		for _, h := range append(s.Ours(stop), s.Ours("")...) {
+			report := in.warning // stops still reach the hook
+			if h.Event == stop && len(places) == 0 {
+				report = in.failure
+			}
+			if wrong := notHook(h); wrong != "" {
+				report(fix+" --settings "+s.Scope, "the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
+				break // the fix renews all entries of the file
+			}
+		}
+		for range s.Ours(stop) {
+			places = append(places, s.shown)
+		}
+		all = append(all, s.Ours("")...)
+	}
+	if plugin := in.v.install(c, in.project).Plugin(program); plugin != "" {
+		places = append(places, "the plugin "+plugin)
+	} else if missing := c.Missing(all); len(all) > 0 && len(missing) > 0 {
+		in.warning(fix, "no entry of %s is for %s, so the hook gets no such event", c.Title, strings.Join(missing, ", "))
+	}
+	switch {
+	case len(places) > 1:
+		in.warning("take it out of all places but one", "%s is in %s", the, strings.Join(places, " and "))
+	case len(places) == 1:
+		in.fine("%s is in %s", the, places[0])
+	}
+	if len(places) > 0 && c.Trust != "" {
+		in.note(c.Trust, "%s runs the hook only if a person has trusted it", c.Title)
+	}
+}
+
+// notHook says why an entry does not call the hook, "" if it does.
+func notHook(h *client.Hook) string {
+	args := h.Args
+	if !h.Exec { // a line for the shell
+		args = args[min(1, len(args)):]
+		if filepath.Base(h.Args[0]) != program {
+			args = nil // after another program, where "hook" made it ours
+		}
+	}
+	switch {
+	case len(args) == 0: // the bare program
+		return ""
+	case args[0] != "hook":
+		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(args[0], 80))
+	case !h.Exec: // only the shell knows its other words
+		return ""
+	}
+	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(args[1:]); err != nil {
+		return plain.Line(errors.Unwrap(err).Error(), 300)
+	}
+	return ""
+}
+
+// lookProgram looks for the programs of the entries.
 func lookProgram(in *inspection) {
-	self := in.v.Env.Self
 	var seen []string
-	for _, s := range in.scopes {
+	for _, s := range in.settings {
 		for _, h := range s.Ours("") {
 			name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", in.project)
-			if slices.Contains(seen, name) {
+			if slices.Contains(seen, name) || !h.Exec { // only the shell knows which one a line runs
 				continue
 			}
 			seen = append(seen, name)
-			if !h.Exec {
-				in.note("'ralph-stop-hook init' writes one that needs no shell",
-					"the entry in %s is a line for a shell: %s", s.shown, h.Command)
-				continue
-			}
-			path, err := proc.LookPath(name, in.v.Env.Get("PATH"))
-			switch {
-			case err != nil && filepath.Base(name) == name:
-				in.failure("put it into a folder of PATH, or run: ralph-stop-hook init",
-					"the entry in %s runs %s, which PATH does not find", s.shown, name)
+			switch path, err := proc.LookPath(name, in.v.Env.Get("PATH")); {
 			case err != nil:
 				in.failure("put it there, or run: ralph-stop-hook init",
 					"the entry in %s runs %s, which is missing or not a program", s.shown, name)
-			case !loopdir.SameFile(path, self):
+			case !loopdir.SameFile(path, in.v.Env.Self):
 				in.note("check that this is the version you want", "the entry in %s runs %s, but this is %s", s.shown, path,
-					self)
+					in.v.Env.Self)
 			default:
 				in.good("the entry in %s runs this program, %s", s.shown, path)
 			}
@@ -107,93 +160,40 @@ func lookProgram(in *inspection) {
 	}
 }
 
-// readsArgs is the first version of the client that reads the arguments of an entry, as its documentation says.
-var readsArgs = []int{2, 1, 139}
+// versionTimeout is how long a program may take to print its version. A test shortens it.
+var versionTimeout = 10 * time.Second
 
-var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
-
-// clientTimeout is how long a program may take to say its version. A test shortens it.
-var clientTimeout = 10 * time.Second
-
-// ask runs a program with one word. path is where PATH finds it, "" if there is none. PATH has no folder of the
-// project, whose programs an agent can write.
-func (in *inspection) ask(program, word string) (path string, r proc.Result) {
-	env := proc.EnvOutside(in.v.Env.Vars, in.project)
-	path, err := proc.LookPath(program, proc.Value(env, "PATH"))
-	if err != nil {
-		return "", r
-	}
-	return path, proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{path, word}, Dir: in.project, Env: env, Stdin: []byte{}, Timeout: clientTimeout, Output: 1000,
-	})
-}
-
-func lookClient(in *inspection) {
-	path, r := in.ask("claude", "--version")
-	if path == "" {
+func lookVersions(in *inspection) {
+	switch path, words := in.ask("claude", "--version"); {
+	case path == "":
 		in.note("nothing, if you use Claude Code in an editor", "claude is not on PATH, so its version is unknown")
-		return
-	}
-	in.client = versionIn().FindString(string(r.Output))
-	if r.Err != nil || in.client == "" {
-		said := plain.Line(string(r.Output), 200)
-		if r.Err != nil {
-			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
-		}
-		in.warning("try it: claude --version", "claude did not print its version: %s", said)
-		return
-	}
-	switch {
-	case in.older(readsArgs):
-		in.warning("claude update",
-			"Claude Code %s ignores the arguments in the hook's entry, which 2.1.139 and later "+
-				"read: --timeout and --on-complete have no effect", in.client)
+	case len(words) < 2 || words[1] != "(Claude":
+		in.warning("try it: claude --version", "%s did not print its version: %s", path, strings.Join(words, " "))
 	default:
-		in.good("Claude Code %s", in.client)
+		in.good("Claude Code %s", words[0])
+	}
+	own := cli.VersionText(version)
+	if path, words := in.ask("ralph-runner", "version"); path != "" && !slices.Contains(words, own) {
+		in.warning("install both from one release: they share the records of loops", "%s is not of version %s: %s", path,
+			own, strings.Join(words, " "))
 	}
 }
 
-func lookRunner(in *inspection) {
-	path, r := in.ask("ralph-runner", "version")
-	its := "unknown"
-	if words := strings.Fields(string(r.Output)); r.Err == nil && len(words) > 1 && words[0] == "ralph-runner" {
-		its = plain.Line(words[1], 100)
+// ask runs a program with one word, and returns where PATH finds it and the words that it prints. PATH has no folder of
+// the project, whose programs an agent can write.
+func (in *inspection) ask(name, word string) (path string, words []string) {
+	env := proc.EnvOutside(in.v.Env.Vars, in.project)
+	path, err := proc.LookPath(name, proc.Value(env, "PATH"))
+	if err != nil {
+		return "", nil
 	}
-	if own := cli.VersionText(version); path != "" && its != own {
-		in.warning("install both from one release: they share the records of loops",
-			"%s is version %s, and this is %s", path, its, own)
+	r := proc.Run(context.Background(), proc.Cmd{
+		Argv: []string{path, word}, Dir: in.project, Env: env, Stdin: []byte{}, Timeout: versionTimeout, Output: 1000,
+	})
+	if r.Err != nil {
+		return path, strings.Fields(r.Err.Error())
 	}
-}
-
-func (in *inspection) older(than []int) bool {
-	var have []int
-	for _, part := range strings.Split(in.client, ".") {
-		n, _ := strconv.Atoi(part)
-		have = append(have, n)
-	}
-	return in.client != "" && slices.Compare(have, than) < 0
-}
-
-func lookCap(in *inspection) {
-	text := in.v.Env.Get(client.BlockCapVar)
-	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
-		text = in.scopes[i].BlockCap
-	}
-	switch most := client.BlockCap(text); {
-	case most == 0:
-		in.note("nothing, if you mean it",
-			"%s is 0: the client does not limit blocks without a tool call; the loop's own limits do",
-			client.BlockCapVar)
-	case most == 1:
-		in.failure("set it to 8, or take it out", "%s is 1, so the client never continues after a stop",
-			client.BlockCapVar)
-	case most < 4:
-		in.warning("set it to 8, or take it out",
-			"%s is %d, so a loop ends STAGNATED after %s in a row without a tool call",
-			client.BlockCapVar, most, plain.Count(most-1, "block"))
-	default:
-		in.good("the client allows %d blocks in a row without a tool call, and the loop ends before that", most)
-	}
+	return path, strings.Fields(plain.Line(string(r.Output), 200))
 }
 
 func lookGit(in *inspection) {
@@ -206,11 +206,31 @@ func lookGit(in *inspection) {
 		in.note("git init", "the project is not a git repository: changes of files are seen by their times")
 		return
 	}
-	git := proc.Git(env, in.project, "rev-parse", "--is-inside-work-tree")
-	if r := proc.Run(context.Background(), git); r.Err != nil {
+	r := proc.Run(context.Background(), proc.Git(env, in.project, "rev-parse", "--is-inside-work-tree"))
+	if r.Err != nil {
 		in.warning("run git status, and see what it says", "git does not work here: %s",
 			plain.Line(string(r.Output), 300))
-	} else {
-		in.good("git works here")
+		return
 	}
+	in.good("git works here")
+}
+
+// rivalPlugins keep a session going too.
+var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
+
+func lookRivals(in *inspection) {
+	for _, name := range rivalPlugins {
+		if plugin := in.v.install(client.Find(client.Usual), in.project).Plugin(name); plugin != "" {
+			in.warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin)
+		}
+	}
+	for _, s := range in.settings {
+		for _, h := range s.Hooks {
+			if h.Event == s.client.Events[0] && !h.Ours {
+				in.note("check whether it can block: a loop's limits do not bind it",
+					"%s has another Stop hook: %s", s.shown, h.Command)
+			}
+		}
+	}
+	in.fine("no other Stop hook")
 }

@@ -52,7 +52,7 @@ func init() {
 	}
 	assumeEntry = os.Getenv("TEST_ENTRY") == "assumed"
 	if wait, err := time.ParseDuration(os.Getenv("TEST_CLIENT_TIMEOUT")); err == nil {
-		clientTimeout = wait
+		versionTimeout = wait
 	}
 	if wait, err := time.ParseDuration(os.Getenv("TEST_INPUT_WAIT")); err == nil {
 		inputWait = wait

@@ -163,13 +163,13 @@ func (i *initialiser) preflight() error {
 	if i.client != client.Usual {
 		return nil // what switches the hooks of others off is not known
 	}
-	p := i.v.newInspection(i.Project)
-	for _, s := range p.scopes {
-		if f.Path != "" && real(s.Path) == f.Path {
-			s.File, s.Err = p.install.ReadSettings(f.Text)
+	p := i.v.newInspection(i.Project, *f.client)
+	for n := range p.settings {
+		if s := &p.settings[n]; f.Path != "" && real(s.Path) == f.Path {
+			s.File, s.Err = f.client.ReadSettings(f.Text)
 		}
 	}
-	p.look([]probe{{"hooks", lookDisabled}, {"program", lookProgram}, {"settings", lookSettings}})
+	p.look([]probe{{"hooks", lookSwitchedOff}, {"program", lookProgram}, {"settings", lookSettings}})
 	for _, found := range p.found {
 		switch {
 		case found.Level != "error":

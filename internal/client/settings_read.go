@@ -15,8 +15,6 @@ import (
 type File struct {
 	Disabled    gjson.Result // disableAllHooks; does not exist if the file does not set it
 	ManagedOnly bool         // allowManagedHooksOnly
-	Sandbox     bool         // the host confines what the agent's commands do
-	BlockCap    string       // CLAUDE_CODE_STOP_HOOK_BLOCK_CAP of "env": how many blocks in a row the host honours
 	Permissions gjson.Result // of tools
 	Plugins     []string     // the enabled plugins, as NAME@MARKETPLACE
 	Hooks       []*Hook      // the hook entries of all events, in the order of the file
@@ -77,14 +75,10 @@ func (f *File) member(key string, value gjson.Result) (at gjson.Result, problem 
 		}
 	case "allowManagedHooksOnly":
 		f.ManagedOnly = value.Bool()
-	case "sandbox":
-		f.Sandbox = value.Get("enabled").Bool()
 	case "model":
 		if value.Type != gjson.String {
 			return value, `"model" is not text`
 		}
-	case "env":
-		f.BlockCap = value.Get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").String()
 	case "enabledPlugins":
 		for plugin, on := range value.ForEach {
 			if on.Type != gjson.False {

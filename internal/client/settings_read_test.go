@@ -7,13 +7,12 @@ import (
 
 func TestReadSettings(t *testing.T) {
 	f, err := Find(Usual).ReadSettings([]byte(`{"disableAllHooks": false, "allowManagedHooksOnly": true,
-		"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "3"},
 		"enabledPlugins": {"ralph-loop@market": true, "other@market": false, "pinned@market": ["1.0"]},
 		"hooks": {"Stop": [{"matcher": "", "hooks": [
 				{"type": "command", "command": "say done"}, {"type": "prompt", "prompt": "ok?"}]},
 			{"hooks": [{"type": "command", "command": "ralph-stop-hook", "args": ["hook", "--timeout", "60s"], "timeout": 60}]}],
 		"SessionEnd": [{"hooks": [{"type": "command", "command": "/a/ralph-stop-hook hook --timeout=9s"}]}]}}`))
-	if err != nil || f.Disabled.Bool() || !f.Disabled.Exists() || !f.ManagedOnly || f.BlockCap != "3" {
+	if err != nil || f.Disabled.Bool() || !f.Disabled.Exists() || !f.ManagedOnly {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if got := strings.Join(f.Plugins, " "); got != "ralph-loop@market pinned@market" {

@@ -67,16 +67,6 @@ func (p *Picture) CutOffCommit() string {
 	return "a stop was killed while it committed, so git's index is locked, by " + plain.Line(lock, 300)
 }
 
-// EndCommit ends that commit, as the next commit of the loop would.
-func (p *Picture) EndCommit(ctx context.Context) error {
-	repo, err := p.openRepo(ctx, "")
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	return repo.EndCommit(ctx)
-}
-
 const (
 	maxTitles   = 200 // characters of the first line of a commit's message
 	maxTrailers = 100 // features that a commit names

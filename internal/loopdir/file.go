@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -324,26 +323,4 @@ func Temporary(n, name string) bool {
 		digits = digits[len(strings.TrimRight(digits, decimal)):]
 	}
 	return ours && len(digits) >= tempDigits && strings.Trim(digits, decimal) == ""
-}
-
-// Leftovers returns the paths of the temporary files in the loop's folders. If the caller
-// holds the lock, no process writes them any more. In the loop folder Leftovers looks only
-// for temporary files of our own files, because a person may have files of similar names.
-func (s *Store) Leftovers() (paths []string) {
-	find := func(root *os.Root, names ...string) {
-		if root == nil {
-			return
-		}
-		entries, _ := os.ReadDir(root.Name()) // without an entry there is nothing to report
-		for _, entry := range entries {
-			ours := func(name string) bool { return Temporary(entry.Name(), name) }
-			if entry.Type().IsRegular() && slices.ContainsFunc(names, ours) {
-				paths = append(paths, filepath.Join(root.Name(), entry.Name()))
-			}
-		}
-	}
-	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, StopLog, ChecksLog, IgnoreFile,
-		backupFile)
-	find(s.state, "")
-	return paths
 }

@@ -52,7 +52,7 @@ func TestLockOfReader(t *testing.T) {
 		}
 		unlock()
 	}
-	if left := s.Leftovers(); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(l.StatePath(), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

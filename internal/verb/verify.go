@@ -90,6 +90,12 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 		plain.Count(len(failed), "check"), plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ChecksLog)
 }
 
+// EachCheck returns one run of each check, for the first feature that it is for.
+func EachCheck(p *loop.Picture) ([]decide.Run, error) {
+	runs, err := planRuns(p, nil, true)
+	return slices.CompactFunc(runs, func(a, b decide.Run) bool { return a.Check.Digest == b.Check.Digest }), err
+}
+
 // planRuns returns the checks to run: of these features, of the claimed ones, or of all.
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot

@@ -109,8 +109,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
 	if cut := p.CutOffCommit(); cut != "" {
-		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
-			loop.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
+		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that")
 	}
 	return v, nil
 }
