@@ -65,8 +65,6 @@ func guards(st *stop) (first answer) {
 		saw := g.sees(st)
 		switch {
 		case saw == "" || st.GuardsOff || first.verdict != "":
-		case g.status == Stagnated && (st.Leg.Job || st.Leg.Review):
-			// no feature passes meanwhile, and a review takes claims back
 		case st.Lane > 0 && (g.name == testsOnly || g.name == sameFile):
 			// what changed in the project came from all lanes
 		default:

@@ -109,7 +109,6 @@ type Round struct {
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Raise   string // with Spent: the flag with which the host goes on
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
-	Leg     Leg    // zero: the host works on the loop with one agent
 	Worker  string // who has worked the session elsewhere, and is not to be believed; "": nobody
 
 	// What a host adds that works on the loop with several lanes. The event is about one of them.
@@ -128,16 +127,6 @@ type Round struct {
 	Left map[string]string
 }
 
-// Leg is what a host adds to a Round that works a loop with a chain of agents, one after the other.
-type Leg struct {
-	Job  bool // the session had a job of its own: what it claims, the features and the checks are not looked at
-	Hold bool // a loop that is complete goes on, since the host has more to do with it
-	Done bool // the leg is over with this session: with Job always, else only if the loop is complete
-
-	// The session reviewed what others claim, and built nothing. With Done, they go on with what is open.
-	Review bool
-}
-
 // Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
@@ -146,6 +135,11 @@ type Snapshot struct {
 	Folder
 	Listed
 	Rules
+
+	// A run asks with a snapshot of its own, and may say in it what only a run knows.
+	NoClaims bool           // the session claims nothing: neither the list nor the checks are judged
+	MoreToDo bool           // a loop that is complete goes on, because the run has more to do with it
+	HandOut  *features.Item // what the run hands out next, zero for no feature; nil: the next one of the list
 
 	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
 	Receipts   []Receipt    // the stored ones

@@ -184,7 +184,7 @@ type Ending struct {
 	StopNow bool `json:"stopNow,omitzero"`
 	// the loop ended when the session of its iteration was over; a fresh session begins the next one
 	Judged bool `json:"judged,omitzero"`
-	// the loop was complete at the last stop, and goes on because Leg.Hold asked for that
+	// the loop was complete at the last stop, and goes on because of Snapshot.MoreToDo
 	Complete bool `json:"complete,omitzero"`
 }
 

@@ -48,7 +48,7 @@ var stopRules = []rule{
 func claimedFeatures(st *stop) answer {
 	// A lane without a session need not know how the loop stands if there is a feature for it, or other lanes work.
 	begins := st.Begins && st.Lane > 0 && (st.othersWork() || st.choose().ID != "")
-	if st.restores || st.Leg.Job || st.List.Err != nil || begins {
+	if st.restores || st.NoClaims || st.List.Err != nil || begins {
 		return answer{}
 	}
 	st.evidence = st.Snapshot.evidence()
@@ -359,7 +359,7 @@ func (st *stop) askEvaluator(i int, by Evaluator) answer {
 	return answer{}
 }
 
-// complete ends the loop, unless other lanes work, a hook of the agent's own keeps it going, or the host has more to do
+// complete ends the loop, unless other lanes work, a hook of the agent's own keeps it going, or the run has more to do
 // with it. reason is that of a loop with a list.
 func (st *stop) complete(reason string) answer {
 	if st.othersWork() {
@@ -375,9 +375,8 @@ func (st *stop) complete(reason string) answer {
 		}
 	}
 	switch {
-	case st.Leg.Hold:
+	case st.MoreToDo:
 		st.next.Complete = true
-		st.handOn()
 		return answer{}
 	case !st.NoList:
 	case len(st.Checks) > 0:
@@ -392,7 +391,10 @@ func (st *stop) complete(reason string) answer {
 
 // choose returns the feature to work on, zero if there is none.
 func (st *stop) choose() (feature features.Item) {
-	if st.Lane > 0 {
+	switch {
+	case st.HandOut != nil:
+		return *st.HandOut
+	case st.Lane > 0:
 		return st.chooseOfLane()
 	}
 	if st.d.Failure != nil && st.d.Failure.Feature != "" && !st.d.Failure.NotRun {
@@ -417,15 +419,11 @@ func untrusted(what string) string {
 
 // nextFeature chooses what to work on. Without a feature, the lane waits for others, or the loop for a person.
 func nextFeature(st *stop) answer {
-	switch {
-	case st.restores:
-		return answer{}
-	case st.Leg.Job:
-		st.handOn()
+	if st.restores {
 		return answer{}
 	}
 	st.feature = st.choose()
-	open := st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	open := st.HandOut == nil && st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
 	switch {
 	case st.feature.ID != "":
 	case st.othersWork():
@@ -435,26 +433,8 @@ func nextFeature(st *stop) answer {
 	case open, st.Left[""] != "": // what the loop as a whole lacks waits for a person, too
 		return finish(Blocked, AllBlocked, plain.Line(st.stuck(), 500))
 	}
-	if !st.Leg.Review {
-		st.attempt = st.feature.ID
-		return answer{}
-	}
-	st.handOn() // it made no attempt at a feature, and does not get one
-	if !st.Leg.Done {
-		st.feature = features.Item{}
-	}
+	st.attempt = st.feature.ID
 	return answer{}
-}
-
-// handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
-func (st *stop) handOn() {
-	if st.Leg.Done && (st.Leg.Job || st.Leg.Review || st.next.Complete) {
-		st.next.ListDigest = ""
-		st.next.TreeDigest = ""
-		st.next.Unchanged = 0
-		st.next.CheckFailures = 0
-		st.next.Habits = Habits{Checked: st.next.Checked}
-	}
 }
 
 // outOfBudget looks for a loop that has had its iterations, or a host that may spend no more. While other lanes work,
@@ -464,10 +444,8 @@ func outOfBudget(st *stop) answer {
 	if over && st.continues(st.attempt) { // a limit that was lowered ends the loop at a stop
 		over = !st.Begins && st.next.Iteration > st.d.Limit
 	}
-	legOver := st.Leg.Done && (st.Leg.Job || st.next.Complete)
-	spent := st.Spent != "" && !(legOver && st.Spent == MaxIterations)
 	switch {
-	case !over && !spent:
+	case !over && st.Spent == "":
 		return answer{}
 	case st.othersWork():
 		return st.idle()
@@ -628,9 +606,6 @@ func (st *stop) goOn() {
 	d, s := st.d, st.Snapshot
 	d.Verdict, d.Feature = Continue, st.feature
 	d.giveNote(s, true)
-	if s.Leg.Done { // this stop is the last one that counts
-		st.handOn()
-	}
 	if s.Lane > 0 {
 		st.give(st.feature)
 		return
@@ -642,13 +617,5 @@ func (st *stop) goOn() {
 	if s.List.Err != nil {
 		return // no feature is worked on
 	}
-	if s.Leg.Review {
-		d.Promised = false // it said so of the review
-	}
-	if s.Leg.Job || s.Leg.Review || d.Next.Complete {
-		d.Next.Feature, d.Next.Attempts = "", 0
-	}
-	if !s.Leg.Job && !d.Next.Complete && (!s.Leg.Review || s.Leg.Done) {
-		d.attempt(st.feature)
-	}
+	d.attempt(st.feature)
 }

@@ -86,6 +86,10 @@ type Event struct {
 	decide.Heard
 	decide.Round // EventStop of a host that works each iteration in a fresh session
 
+	// Decide asks the rules for a host that shows them a snapshot of its own, and adds to what they decide; nil:
+	// decide.Decide.
+	Decide func(decide.Snapshot) (decide.Decision, decide.Need)
+
 	Name       string          // the host's own name for the event, for stops.jsonl
 	Transcript string          // the path of the conversation's file; "": not known
 	ExitCode   string          // EventStop: the exit status of the session's agent; "": it runs on, or that is not known

@@ -138,7 +138,11 @@ func (s *stepper) decide(ctx context.Context) error {
 				continue
 			}
 		}
-		d, need := decide.Decide(s.picture.Snapshot)
+		rules := decide.Decide
+		if s.ev.Decide != nil {
+			rules = s.ev.Decide
+		}
+		d, need := rules(s.picture.Snapshot)
 		if s.picture.Snapshot.State.StartedAt.IsZero() {
 			d.Next.UntrustedCheck = s.picture.untrusted
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -23,38 +24,99 @@ import (
 //   - it reviews that leg: a session of it says that the review is done, and its own checks pass. If the loop is not
 //     complete then, the leg before works again, and then the review. The limits of both hold for all their rounds.
 
-// forLoop returns what the loop is told of the leg. own is what became of the leg's own part.
-func (r *Run) forLoop(own *record.Own) decide.Leg {
+// legStop is how a leg stands with a session that has ended. The loop's rules know no legs, so the run asks them with a
+// snapshot of its own.
+type legStop struct {
+	job    bool // the session had a job of its own: what it claims, the features and the checks are not looked at
+	review bool // it reviewed what others claim, and built nothing; when that is done, they go on with what is open
+	hold   bool // a loop that is complete goes on
+	done   bool // the leg is over with this session: with job or review always, else only if the loop is complete
+}
+
+// legStop returns how the leg that works stands. own is what became of the leg's own part.
+func (r *Run) legStop(own *record.Own) legStop {
 	leg := r.Record.Leg()
-	done := own != nil && own.Done
-	switch {
-	case leg == nil:
-		return decide.Leg{}
-	case leg.Job:
-		return decide.Leg{Job: true, Done: done}
-	case leg.Reviews:
-		return decide.Leg{Review: true, Hold: !done || !r.Record.Chain.Last(), Done: done}
-	case r.Record.Chain.Last():
-		return decide.Leg{Hold: !done}
+	if leg == nil {
+		return legStop{}
 	}
-	return decide.Leg{Hold: true, Done: done}
+	done := own != nil && own.Done
+	return legStop{job: leg.Job, review: leg.Reviews, hold: !done || !r.Record.Chain.Last(), done: done}
+}
+
+// decide asks the loop's rules about the session.
+func (l legStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
+	was := s.State
+	s.MoreToDo = l.hold
+	if l.job || l.review { // no feature passes meanwhile, and a review takes claims back
+		s.State.Feature, s.State.Attempts, s.State.Fell = "", 0, 0
+		if len(s.Changes) > 0 {
+			s.Changes = nil
+		}
+	}
+	if l.job {
+		s.NoClaims, s.HandOut = true, &features.Item{}
+	}
+	over := l.done && l.job
+	d, need := l.ask(s, over)
+	if l.done && d.Next.Complete {
+		over = true
+		d, need = l.ask(s, over)
+	}
+	d.From = was
+	if d.Verdict != decide.Continue {
+		return d, need
+	}
+	if over || l.done && l.review {
+		forget(&d.Next)
+	}
+	if l.review {
+		d.Promised = false // it said so of the review
+	}
+	if l.review && !l.done {
+		d.Feature = features.Item{}
+	}
+	if l.job || l.review && !l.done || d.Next.Complete { // the next session makes no attempt at a feature
+		d.Next.Feature, d.Next.Attempts = "", 0
+		d.Next.Header = decide.HeaderOf(d.Next, d.Limit)
+	}
+	return d, need
+}
+
+// ask asks the rules. If the leg is over, its own limit and what counts against its agent end nothing any more.
+func (l legStop) ask(s decide.Snapshot, over bool) (decide.Decision, decide.Need) {
+	if over || l.done && l.review {
+		forget(&s.State)
+	}
+	if over && s.Spent == decide.MaxIterations {
+		s.Spent = ""
+	}
+	return decide.Decide(s)
+}
+
+// forget forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
+func forget(s *decide.State) {
+	s.ListDigest = ""
+	s.TreeDigest = ""
+	s.Unchanged = 0
+	s.CheckFailures = 0
+	s.Habits = decide.Habits{Checked: s.Checked}
 }
 
 // moves returns how many legs further the chain is with a session that the loop has counted; -1: a review has left
 // features open. state is that of the loop.
 func (r *Run) moves(own *record.Own, state decide.State) int {
-	told, is := r.forLoop(own), map[bool]int{true: 1}
+	told, is := r.legStop(own), map[bool]int{true: 1}
 	switch complete := state.Complete || state.Status == decide.Complete; {
 	case r.Record.Leg() == nil:
 		return 0
-	case told.Job:
-		return is[told.Done]
-	case told.Review && told.Done && !complete:
+	case told.job:
+		return is[told.done]
+	case told.review && told.done && !complete:
 		return -1
 	case r.Record.Chain.Last():
 		return is[state.Status == decide.Complete]
 	}
-	return is[told.Done && state.Complete]
+	return is[told.done && state.Complete]
 }
 
 // legBegins notes that the leg begins, and shows it.

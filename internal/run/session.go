@@ -329,7 +329,9 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 		if c.Ended.Denied > 0 {
 			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
 		}
-		ev.Leg = r.forLoop(c.Ended.Own)
+		if r.Record.Leg() != nil {
+			ev.Decide = r.legStop(c.Ended.Own).decide
+		}
 		if own := c.Ended.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
 			ev.Message += "\n" + decide.Promised
 		}

@@ -1,0 +1,124 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+)
+
+type snapshot = decide.Snapshot
+
+// TestLegStop plays stops of a run that works a loop with a chain of agents.
+func TestLegStop(t *testing.T) {
+	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	base := snapshot{
+		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1"},
+		Folder: decide.Folder{OwnerAlive: true, OwnerKnown: true, State: decide.State{
+			Schema:  1,
+			Ending:  decide.Ending{Status: decide.InProgress},
+			Owner:   decide.Owner{Session: "run-1", LastSession: "run-1"},
+			Counted: decide.Counted{Iteration: 3, CheckFailures: 1, TreeDigest: "same", Unchanged: 1},
+			Work:    decide.Work{Feature: "b", Attempts: 2},
+		}},
+		Now:   now,
+		Rules: decide.Rules{Limits: decide.Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2}},
+		Found: decide.Found{Tree: "same", Trees: []string{}},
+	}
+	items := func(pass bool) decide.List {
+		return decide.List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}
+	}
+	review, opened := legStop{review: true, hold: true}, legStop{review: true, done: true}
+	job, hold, done := legStop{job: true}, legStop{hold: true}, legStop{hold: true, done: true}
+	otherTree := func(s *snapshot) { s.State.TreeDigest = "other" }
+	used := func(s *snapshot) { s.Spent = decide.MaxIterations }
+	for _, tc := range []struct {
+		name     string
+		leg      legStop
+		complete bool
+		change   func(*snapshot)
+		verdict  decide.Verdict
+		reason   string
+		goesOn   bool // Next.Complete
+	}{
+		{"the loop is complete, and no leg follows", legStop{}, true, nil, decide.End, decide.AllFeaturesPass, false},
+		{"a leg follows", done, true, nil, decide.Continue, "", true},
+		{"the leg is not over", hold, true, otherTree, decide.Continue, "", true},
+		{"the leg is not over, and nothing changes", hold, true, nil, decide.End, decide.NoProgress, true},
+		{"the job is not done, and nothing changes", job, false, nil, decide.End, decide.NoProgress, false},
+		{"the job is done", legStop{job: true, done: true}, false, nil, decide.Continue, "", false},
+		{"the job does not count as an attempt", job, false, otherTree, decide.Continue, "", false},
+		{"without a job it does", hold, false, otherTree, decide.End, decide.Attempts, false},
+		{"what a job claims is not looked at", job, true, func(s *snapshot) {
+			s.Message, s.State.TreeDigest = "<promise>COMPLETE</promise>", "other"
+		}, decide.Continue, "", false},
+		{"a person is needed", job, false, func(s *snapshot) { s.Message = "<promise>BLOCKED: no key</promise>" },
+			decide.End, decide.Asks, false},
+		{"the limit of a leg that is over", done, true, used, decide.Continue, "", true},
+		{"the limit of a job that is done", legStop{job: true, done: true}, false, used, decide.Continue, "", false},
+		{"the limit of a leg", done, false, used, decide.End, decide.Budget, false},
+		{"the limit of a job", job, false, used, decide.End, decide.Budget, false},
+		{"a job rewrites its own file", job, false, func(s *snapshot) {
+			s.State.TreeDigest, s.Changes = "other", []string{"PLAN.md"}
+			s.State.Habits.Rewritten = map[string]int{"PLAN.md": 9}
+		}, decide.Continue, "", false},
+		{"a builder does", hold, false, func(s *snapshot) {
+			s.State.TreeDigest, s.Changes, s.State.Attempts = "other", []string{"x.go"}, 0
+			s.State.Habits.Rewritten = map[string]int{"x.go": 9}
+		}, decide.End, decide.NoProgress, false},
+		{"a job asks again", job, false, func(s *snapshot) {
+			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
+		}, decide.End, decide.Asks, false},
+		{"the job is done, and the one before has asked", legStop{job: true, done: true}, false, func(s *snapshot) {
+			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
+		}, decide.Continue, "", false},
+		{"the money", done, true, func(s *snapshot) { s.Round.Spent = decide.Budget }, decide.End, decide.Budget, true},
+		{"the loop's own limit", done, true, func(s *snapshot) { s.Limits.MaxIterations, s.Limits.Trusted = 3, true },
+			decide.End, decide.MaxIterations, true},
+		{"a review leaves a feature open", opened, false, nil, decide.Continue, "", false},
+		{"its last iteration", opened, false, used, decide.End, decide.Budget, false},
+		{"a review leaves nothing open, and a leg follows", legStop{review: true, hold: true, done: true}, true, used,
+			decide.Continue, "", true},
+		{"a review leaves nothing open, and none follows", opened, true, nil, decide.End, decide.AllFeaturesPass, false},
+		{"a review is not done", review, true, otherTree, decide.Continue, "", true},
+		{"a review is not done, and has opened a feature", review, false, otherTree, decide.Continue, "", false},
+		{"a review is not done, and nothing changes", review, false, nil, decide.End, decide.NoProgress, false},
+		{"a review takes claims back that were proven", opened, false, func(s *snapshot) {
+			s.State.Habits.Checked, s.State.Habits.Fell = 2, 3
+		}, decide.Continue, "", false},
+		{"a builder loses what was proven", hold, false, func(s *snapshot) {
+			s.State.TreeDigest, s.State.Attempts, s.State.Habits.Checked, s.State.Habits.Fell = "other", 0, 2, 3
+		}, decide.End, decide.NoProgress, false},
+		{"a review says that it is complete", opened, false, func(s *snapshot) {
+			s.Message = "<promise>COMPLETE</promise>"
+		}, decide.Continue, "", false},
+	} {
+		s := base
+		s.List = items(tc.complete)
+		s.State.ListDigest, s.State.Passed = s.List.Digest(), s.List.Passed()
+		s.Round = decide.Round{Fresh: true}
+		if tc.change != nil {
+			tc.change(&s)
+		}
+		d, need := tc.leg.decide(s)
+		if need.Kind != decide.NeedNothing || d.Verdict != tc.verdict || d.Next.ExitReason != tc.reason ||
+			d.Next.Complete != tc.goesOn {
+			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,
+				d.Next.Complete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
+		}
+		over := tc.leg.done && (tc.leg.job || d.Next.Complete || tc.leg.review && d.Verdict == decide.Continue)
+		if over && (d.Next.CheckFailures != 0 || d.Next.Unchanged != 0 && d.Verdict == decide.Continue) {
+			t.Errorf("%s: %d failures, unchanged %d: this counts against the next leg", tc.name, d.Next.CheckFailures,
+				d.Next.Unchanged)
+		}
+		noAttempt := tc.leg.job || tc.leg == review || tc.goesOn
+		if noAttempt && d.Verdict == decide.Continue && (d.Feature.ID != "" || d.Next.Attempts != 0) {
+			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempts, d.Feature.ID)
+		}
+		builds := d.Next.Feature == "b" && d.Next.Attempts == 1 && !d.Promised
+		if tc.leg == opened && d.Verdict == decide.Continue && !builds {
+			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempts, d.Next.Feature, d.Promised)
+		}
+	}
+}
