@@ -48,9 +48,10 @@ var runners = map[string]build{
 	"leaves worktrees": plainRun(change{"internal/run", "lanes.tidy", ``}),
 
 	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listed", `return true`},
-		change{"internal/run", "lanes.about", `
-		l.aboutUnbroken(ev, one)
-		ev.Patient = false`}),
+		change{"internal/run", "lanes.turn", `
+		t := l.turnUnbroken(ev, one)
+		t.patient = false
+		return t`}),
 
 	"shows every run at work": plainRun(change{"internal/verb", "phase", `return Working, time.Time{}`}),
 	"works a loop that another run works": plainRun(change{"internal/loopdir", "Store.LockRun", `return func() {}, nil`},

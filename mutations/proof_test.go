@@ -118,8 +118,8 @@ var proof = []row{
 		"the agent is asked once to put it back; else the loop ends BLOCKED",
 		hook("trust-files"),
 		"internal/decide/stop.go",
-		"	switch asked := st.next.Warned || st.Lane > 0; {",
-		"	switch asked := st.Lane > 0; {",
+		"	switch asked := st.next.Warned; {",
+		"	switch asked := false; {",
 	},
 	{
 		"conftest.py beside and above locked tests",

@@ -201,8 +201,8 @@ var reliability = []row{
 		"a tracker's list that fails, hangs, or is no list | FAILED `unusable`",
 		hook("source"),
 		"internal/decide/stop.go",
-		"err == nil || !st.List.Missing && st.Lane == 0 && errors.As(err, new(*jsontext.Error)):",
-		"err == nil || !st.List.Missing && st.Lane == 0 || errors.As(err, new(*jsontext.Error)):",
+		"err == nil || !st.List.Missing && errors.As(err, new(*jsontext.Error)):",
+		"err == nil || !st.List.Missing || errors.As(err, new(*jsontext.Error)):",
 	},
 	{
 		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; " +

@@ -149,6 +149,18 @@ func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (
 
 func failed(r Receipt) bool { return !r.Passed }
 
+// FirstFailure returns the result of the first check of this stop that failed, else of the first that did not run; nil:
+// all have passed.
+func (s *Snapshot) FirstFailure() (failure *Receipt) {
+	for i := range s.Results {
+		r := &s.Results[i]
+		if failed(*r) && (failure == nil || failure.NotRun && !r.NotRun) {
+			failure = r
+		}
+	}
+	return failure
+}
+
 // IsFor reports whether the check is for the feature.
 func (c Check) IsFor(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)

@@ -34,7 +34,7 @@ func Decide(s Snapshot) (d Decision, need Need) {
 	if Bystander(&s) {
 		return pass(&s), Need{}
 	}
-	d = Decision{Next: s.Record(), From: s.State, Lane: s.Lane}
+	d = Decision{Next: s.Record(), From: s.State}
 	if s.Event == EventStop {
 		d.takeOwnership(&s)
 	}

@@ -150,17 +150,9 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
-		lanes := 1 + d.n(4)
-		s.Round = Round{
-			Fresh: true, Lanes: lanes, Lane: 1 + d.n(lanes), Begins: d.is(), Busy: d.n(lanes), Moved: d.is(),
-			Refused: d.is(), Spent: pick(d, "", Budget, MaxIterations),
-			Later: pick(d, nil, map[string]bool{"b": true, "c": true}),
-		}
-		s.State.Lanes = nil
-		for i := range d.n(6) {
-			s.State.Lanes = append(s.State.Lanes, Lane{pick(d, "", string(rune('a'+i))), d.n(4), d.n(5)})
-		}
-		s.State.Schema = SchemaVersion
+		s.Fresh, s.OthersWork, s.NoSession, s.Refused, s.SameIteration = true, d.is(), d.is(), d.is(), d.is()
+		s.Spent, s.Stuck = pick(d, "", Budget, MaxIterations), pick(d, "", "a branch")
+		s.State.Lanes = make([]Lane, d.n(6))
 	},
 }
 
@@ -176,11 +168,7 @@ func draw(program []byte) (Snapshot, *dice) {
 	if s.NoList {
 		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
 		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
-		s.Lane, s.Lanes, s.Begins, s.Busy, s.Later = 0, 0, false, 0, nil // ralph-runner refuses lanes without a list
-		s.State.Lanes = nil
-		if s.State.Schema > 0 {
-			s.State.Schema = SchemaVersion
-		}
+		s.OthersWork, s.NoSession, s.SameIteration = false, false, false // ralph-runner refuses lanes without a list
 	}
 	return s, d
 }

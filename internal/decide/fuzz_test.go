@@ -100,12 +100,13 @@ func holds(decide decider, program []byte) error {
 	case d.Next.Status != InProgress && d.Verdict != End && d.Next.Status != s.State.Status:
 		return fmt.Errorf("%s made it %s", d.Word(), d.Next.Status)
 	}
-	if err := apart(s, d); err != nil {
-		return err
+	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, Untrusted, MaxIterations}
+	if d.Verdict == End && s.Event == EventStop && s.OthersWork && slices.Contains(late, d.Next.ExitReason) {
+		return fmt.Errorf("%s while others work", d.Next.ExitReason)
 	}
 	switch d.Verdict {
 	case Wait, Pass:
-		waits := len(s.Running) > 0 || s.othersWork() || !d.Next.RetryAt.IsZero()
+		waits := len(s.Running) > 0 || s.OthersWork || !d.Next.RetryAt.IsZero()
 		if d.Verdict == Wait && (!waits || d.Next.Iteration != known) {
 			return errors.New("waits for nothing, or spends an iteration on it")
 		}
@@ -118,46 +119,12 @@ func holds(decide decider, program []byte) error {
 	return fmt.Errorf("the verdict %q is not known", d.Verdict)
 }
 
-// apart checks what the lanes of a record have: no two have one feature, and older programs refuse the record.
-func apart(s Snapshot, d Decision) error {
-	seen := map[string]bool{}
-	for i, l := range d.Next.Lanes {
-		if seen[l.Feature] && l.Feature != "" {
-			return fmt.Errorf("two lanes have %s", l.Feature)
-		}
-		seen[l.Feature] = true
-		if i == s.Lane-1 && d.Verdict == Continue && l.Feature != d.Feature.ID {
-			return fmt.Errorf("the record says %q, and the lane is given %q", l.Feature, d.Feature.ID)
-		}
-	}
-	lanes := len(d.Next.Lanes)
-	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, Untrusted, MaxIterations}
-	switch {
-	case d.Verdict == Continue && lanes != s.Lanes:
-		return fmt.Errorf("%d lanes of %d", lanes, s.Lanes)
-	case d.Verdict == End && s.Event == EventStop && s.othersWork() && slices.Contains(late, d.Next.ExitReason):
-		return fmt.Errorf("%s while others work", d.Next.ExitReason)
-	}
-	return nil
-}
-
-// inherits reports whether a lane is given a feature with the iteration that another lane had for it and did not work
-// on.
-func inherits(s Snapshot, d Decision) bool {
-	for i, l := range s.State.Lanes {
-		if i != s.Lane-1 && s.Lane > 0 && l.Feature == d.Feature.ID && l.Feature != "" && l.Iteration > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := Said(s.Message, s.Promises)
-	again := d.Next.Iteration == known && (s.Begins || inherits(s, d)) // an interrupted one
-	if s.Begins {
+	again := d.Next.Iteration == known && s.SameIteration
+	if s.NoSession {
 		status = ""
 	}
 	switch {
@@ -226,8 +193,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	}
 	// The limits that count unchanged stops or failed checks are off: a list with more
 	// features that pass is a change, so these limits may well turn an ending into a block. So may
-	// guards, which let an agent work that gets features to pass. A lane that begins may begin an iteration again, which
-	// spends none.
+	// guards, which let an agent work that gets features to pass.
 	s.GuardsOff = true
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	before, _ := decide(s)
@@ -238,7 +204,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	for i := range s.List.Items {
 		s.List.Items[i].Passes = true
 		now, _ := decide(s)
-		if now.Verdict == Continue && (!s.Begins || now.Next.Iteration > before.Next.Iteration) {
+		if now.Verdict == Continue {
 			return fmt.Errorf("more passes turned %s into a block", d.Next.ExitReason)
 		}
 	}
@@ -343,19 +309,10 @@ func TestProperties(t *testing.T) {
 			}
 			return d, need
 		},
-		"completes what nobody claims": func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
-		"does not see what was lost":   func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
-		"does not see what changed":    func(s Snapshot) (Decision, Need) { s.Changed = nil; return Decide(s) },
-		"gives what another lane has": func(s Snapshot) (Decision, Need) {
-			d, need := Decide(s)
-			if d.Verdict == Continue && s.Lane > 0 {
-				for i := range d.Next.Lanes {
-					d.Next.Lanes[i].Feature = d.Feature.ID
-				}
-			}
-			return d, need
-		},
-		"does not know that others work": func(s Snapshot) (Decision, Need) { s.Round.Busy = 0; return Decide(s) },
+		"completes what nobody claims":   func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
+		"does not see what was lost":     func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
+		"does not see what changed":      func(s Snapshot) (Decision, Need) { s.Changed = nil; return Decide(s) },
+		"does not know that others work": func(s Snapshot) (Decision, Need) { s.OthersWork = false; return Decide(s) },
 		"asks for ever":                  func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
 		"blocks where all pass": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)

@@ -14,7 +14,7 @@ import (
 // Guards end a loop whose agent works without getting anywhere, before a limit would. An ending's Needs says what the
 // guard saw, and names it.
 
-// The names of the guards that end a loop with NoProgress. The last two do not see what a lane changed.
+// The names of the guards that end a loop with NoProgress.
 const (
 	regression = "regression"
 	testsOnly  = "tests_only"
@@ -60,14 +60,10 @@ var guardTable = []struct {
 
 // guards counts what this iteration did, and ends the loop if a guard has seen enough.
 func guards(st *stop) (first answer) {
-	st.passed = st.next.Passed > st.d.From.Passed || st.lanePassed()
+	st.passed = st.next.Passed > st.d.From.Passed
 	for _, g := range guardTable {
 		saw := g.sees(st)
-		switch {
-		case saw == "" || st.GuardsOff || first.verdict != "":
-		case st.Lane > 0 && (g.name == testsOnly || g.name == sameFile):
-			// what changed in the project came from all lanes
-		default:
+		if saw != "" && !st.GuardsOff && first.verdict == "" {
 			first = finish(g.status, g.reason, fmt.Sprintf("%s (guard %s)", st.saidBy(saw), g.name))
 		}
 	}
@@ -100,7 +96,7 @@ func (st *stop) denied() (saw string) {
 // asks counts iterations that ended in a question, and in which nothing else happened.
 func (st *stop) asks() (saw string) {
 	question := Question(st.Message)
-	idle := st.next.Unchanged > 1 || st.Lane > 0 && !st.Moved ||
+	idle := st.next.Unchanged > 1 || st.NewWork != nil && !*st.NewWork ||
 		st.d.From.ListDigest == "" && st.Changes != nil && len(st.Changes) == 0
 	if question == "" || !idle || st.passed {
 		st.next.Asked = 0

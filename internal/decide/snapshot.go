@@ -111,20 +111,9 @@ type Round struct {
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
 	Worker  string // who has worked the session elsewhere, and is not to be believed; "": nobody
 
-	// What a host adds that works on the loop with several lanes. The event is about one of them.
-	Lane    int             // the number of the lane, from 1; 0: there are no lanes
-	Lanes   int             // how many lanes there are, at most MaxLanes
-	Begins  bool            // the lane had no session: it asks for a feature, and nothing is evaluated
-	Busy    int             // how many other lanes have a session, or one that is not merged yet
-	Moved   bool            // the session changed files of the lane's work tree
-	Refused bool            // what the session did is not merged, because a check failed or it was in conflict
-	Later   map[string]bool // ids of features that no lane may begin while other lanes are busy
-
-	// Patient: a list or a configuration that cannot be used changes nothing, since the host waits for a better one.
-	Patient bool
-
-	// Left has the features whose work waits for a person, by id, and the branch that has it.
-	Left map[string]string
+	NoSession  bool // no session has ended: the host asks what to hand out
+	OthersWork bool // other sessions of the host run, or have work that is not in the list yet
+	Refused    bool // what the session did is not merged, because a check failed or it was in conflict
 }
 
 // Snapshot is everything that a decision depends on.
@@ -140,6 +129,11 @@ type Snapshot struct {
 	NoClaims bool           // the session claims nothing: neither the list nor the checks are judged
 	MoreToDo bool           // a loop that is complete goes on, because the run has more to do with it
 	HandOut  *features.Item // what the run hands out next, zero for no feature; nil: the next one of the list
+	NewWork  *bool          // whether the session changed files, as the run saw; nil: the work tree says
+	Stuck    string         // why the run cannot hand out what is open; "": the list says
+
+	// SameIteration: the next session gets an iteration that was counted before, and that no session has ended.
+	SameIteration bool
 
 	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
 	Receipts   []Receipt    // the stored ones
@@ -221,7 +215,7 @@ type Decision struct {
 	Lost       []string      // features that the agent must put back
 	Changed    []string      // locked files that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
-	Lane       int           // the number of the lane that it is about; 0: there are no lanes
+	Lane       int           // of a run: the number of the lane that it is about; 0: there are no lanes
 	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
 }
 

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,9 +47,7 @@ var stopRules = []rule{
 
 // claimedFeatures looks at what is claimed, if the stop is about that.
 func claimedFeatures(st *stop) answer {
-	// A lane without a session need not know how the loop stands if there is a feature for it, or other lanes work.
-	begins := st.Begins && st.Lane > 0 && (st.othersWork() || st.choose().ID != "")
-	if st.restores || st.NoClaims || st.List.Err != nil || begins {
+	if st.restores || st.NoClaims || st.List.Err != nil {
 		return answer{}
 	}
 	st.evidence = st.Snapshot.evidence()
@@ -58,7 +57,7 @@ func claimedFeatures(st *stop) answer {
 
 // noProgress looks for a loop that gets nowhere. While no session has ended, none could have got nowhere.
 func noProgress(st *stop) answer {
-	if st.Begins {
+	if st.NoSession {
 		return answer{}
 	}
 	return st.ask(countUnchanged, guards, stagnation, blocksIgnored, outOfAttempts)
@@ -120,16 +119,13 @@ func listOutOfDate(st *stop) answer {
 const maxKilled = 3
 
 // unrepairable looks for what no agent can repair: what kills the hook, a record or a locked file that changed while a
-// command ran, a ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file. An
-// agent in a lane can repair nothing outside its work tree.
+// command ran, a ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file.
 func unrepairable(st *stop) answer {
 	err := st.List.Err
 	switch {
 	case st.Killed >= maxKilled:
 		return finish(Failed, InternalError,
 			fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it", st.Killed))
-	case st.Patient && (st.ConfigErr != nil || err != nil || len(st.Lost) > 0): // the host waits for better ones
-		return answer{verdict: Pass}
 	case st.Foreign != "":
 		return finish(Blocked, RecordChanged,
 			plain.Line(st.Foreign, 300)+" was changed while a command of the loop ran; it is put back")
@@ -140,7 +136,7 @@ func unrepairable(st *stop) answer {
 			plain.Line(st.Tampered, 300)+" was touched while a check ran, so nothing is proven")
 	case len(st.Changed) > 0 && st.ListIsOld: // the tracker's commands run when that is put back
 		return answer{}
-	case err == nil || !st.List.Missing && st.Lane == 0 && errors.As(err, new(*jsontext.Error)):
+	case err == nil || !st.List.Missing && errors.As(err, new(*jsontext.Error)):
 		st.d.Problem = err
 		return answer{}
 	}
@@ -151,7 +147,7 @@ func unrepairable(st *stop) answer {
 // agentAsksForPerson reads what the agent says about the whole loop. If it says that everything is complete, that is
 // only a claim.
 func agentAsksForPerson(st *stop) answer {
-	if st.Begins {
+	if st.NoSession {
 		return answer{}
 	}
 	status, why := Said(st.Message, st.Promises)
@@ -188,14 +184,14 @@ func backgroundWork(st *stop) answer {
 }
 
 // trustedPartsDiffer asks the agent to put back what is locked: features that were deleted or reworded, and files. It
-// asks once; then the loop ends. An agent in a lane has copies, so it is not asked.
+// asks once; then the loop ends.
 func trustedPartsDiffer(st *stop) answer {
 	if len(st.Lost)+len(st.Changed) == 0 {
 		st.next.Warned = st.next.Warned && st.List.Err != nil
 		st.next.Complete = false
 		return answer{}
 	}
-	switch asked := st.next.Warned || st.Lane > 0; {
+	switch asked := st.next.Warned; {
 	case asked && len(st.Changed) > 0:
 		return finish(Blocked, ConfigChanged, Differs(st.Changed))
 	case asked:
@@ -219,9 +215,9 @@ func (st *stop) claimed() bool {
 }
 
 // checksDue looks for what must happen before the claims count: checks that must run, and features to reopen because a
-// check of theirs failed. While other lanes work, what was merged is proven before, and the rest when they are done.
+// check of theirs failed. While other sessions work, what was merged is proven before, and the rest when they are done.
 func checksDue(st *stop) answer {
-	if st.othersWork() {
+	if st.OthersWork {
 		return answer{}
 	}
 	whole := !st.open || slices.ContainsFunc(st.Evaluators, func(e Evaluator) bool {
@@ -265,12 +261,7 @@ func countResults(st *stop) answer {
 	}
 	st.next.Proven = proof.Proven
 	st.next.Checked = proof.Proven
-	for i := range st.Results {
-		r := &st.Results[i]
-		if failed(*r) && (st.d.Failure == nil || st.d.Failure.NotRun && !r.NotRun) {
-			st.d.Failure = r
-		}
-	}
+	st.d.Failure = st.FirstFailure()
 	if st.d.Failure == nil && !st.open && st.wholeTree() {
 		st.next.Proven = st.Provable()
 	}
@@ -285,7 +276,7 @@ func countResults(st *stop) answer {
 	case st.Refused, slices.ContainsFunc(st.Results, counts):
 		st.next.CheckFailures++
 	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
-	case len(st.Results) > 0, st.lanePassed():
+	case len(st.Results) > 0:
 		st.next.CheckFailures = 0
 	}
 	return answer{}
@@ -359,10 +350,10 @@ func (st *stop) askEvaluator(i int, by Evaluator) answer {
 	return answer{}
 }
 
-// complete ends the loop, unless other lanes work, a hook of the agent's own keeps it going, or the run has more to do
-// with it. reason is that of a loop with a list.
+// complete ends the loop, unless other sessions work, a hook of the agent's own keeps it going, or the run has more to
+// do with it. reason is that of a loop with a list.
 func (st *stop) complete(reason string) answer {
-	if st.othersWork() {
+	if st.OthersWork {
 		return answer{}
 	}
 	for i := range st.AgentHooks {
@@ -391,11 +382,8 @@ func (st *stop) complete(reason string) answer {
 
 // choose returns the feature to work on, zero if there is none.
 func (st *stop) choose() (feature features.Item) {
-	switch {
-	case st.HandOut != nil:
+	if st.HandOut != nil {
 		return *st.HandOut
-	case st.Lane > 0:
-		return st.chooseOfLane()
 	}
 	if st.d.Failure != nil && st.d.Failure.Feature != "" && !st.d.Failure.NotRun {
 		feature, _ = st.List.Find(st.d.Failure.Feature)
@@ -417,38 +405,38 @@ func untrusted(what string) string {
 	return "nobody has trusted the loop's commands, so the " + what + " did not run"
 }
 
-// nextFeature chooses what to work on. Without a feature, the lane waits for others, or the loop for a person.
+// nextFeature chooses what to work on. Without a feature, the session waits for others, or the loop for a person.
 func nextFeature(st *stop) answer {
 	if st.restores {
 		return answer{}
 	}
 	st.feature = st.choose()
-	open := st.HandOut == nil && st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	open := !st.NoClaims && st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
 	switch {
 	case st.feature.ID != "":
-	case st.othersWork():
-		return st.idle()
+	case st.OthersWork:
+		return answer{verdict: Wait}
 	case st.needsTrust():
 		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
-	case open, st.Left[""] != "": // what the loop as a whole lacks waits for a person, too
-		return finish(Blocked, AllBlocked, plain.Line(st.stuck(), 500))
+	case open, st.Stuck != "":
+		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.Stuck, st.List.Stuck()), 500))
 	}
 	st.attempt = st.feature.ID
 	return answer{}
 }
 
-// outOfBudget looks for a loop that has had its iterations, or a host that may spend no more. While other lanes work,
-// that is not the end: a lane that gets no session waits for what they have done.
+// outOfBudget looks for a loop that has had its iterations, or a host that may spend no more. While other sessions
+// work, that is not the end: what they do may complete the loop.
 func outOfBudget(st *stop) answer {
 	over := st.next.Iteration >= st.d.Limit
-	if over && st.continues(st.attempt) { // a limit that was lowered ends the loop at a stop
-		over = !st.Begins && st.next.Iteration > st.d.Limit
+	if st.SameIteration { // a limit that was lowered ends the loop when the session has ended
+		over = !st.NoSession && st.next.Iteration > st.d.Limit
 	}
 	switch {
 	case !over && st.Spent == "":
 		return answer{}
-	case st.othersWork():
-		return st.idle()
+	case st.OthersWork:
+		return answer{verdict: Wait}
 	case over:
 		return finish(ReachedLimit, MaxIterations, "")
 	}
@@ -470,8 +458,8 @@ func countUnchanged(st *stop) answer {
 	changed := before != list
 	tree := ""
 	switch {
-	case st.Lane > 0: // lanes work in trees of their own
-		changed = changed || st.Moved || st.lanePassed()
+	case st.NewWork != nil:
+		changed = changed || *st.NewWork
 	case before != "" && changed:
 		st.next.Blocks = nil // the agent must have used a tool to change the list
 	case st.Tree == "":
@@ -489,11 +477,11 @@ func countUnchanged(st *stop) answer {
 }
 
 func stagnation(st *stop) answer {
-	most := st.Limits.Stagnation * st.workers() // what one agent may do in a row, each lane may do
+	most := st.Limits.Stagnation * st.workers()
 	switch {
 	case most == 0 || st.next.Unchanged < most:
 		return answer{}
-	case st.Trees == nil && st.Lane == 0: // lanes work in trees of their own
+	case st.Trees == nil:
 		return answer{need: Need{Kind: NeedTrees}}
 	case len(st.Trees) > 0 && st.next.Unchanged == most: // the agent hears of them, once
 		return answer{}
@@ -534,14 +522,12 @@ func blocksIgnored(st *stop) answer {
 
 // outOfAttempts looks for a feature or a check that fails again and again.
 func outOfAttempts(st *stop) answer {
-	if most := st.Limits.FeatureAttempts; most > 0 && st.List.Err == nil {
-		feature, attempts := st.attempts()
-		if st.attempt == feature && attempts >= most {
-			return finish(ReachedLimit, Attempts,
-				fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(feature, 80), attempts))
-		}
+	most := st.Limits.FeatureAttempts
+	if most > 0 && st.List.Err == nil && st.attempt == st.next.Feature && st.next.Attempts >= most {
+		return finish(ReachedLimit, Attempts,
+			fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(st.attempt, 80), st.next.Attempts))
 	}
-	most := st.Limits.CheckFailures * st.workers()
+	most = st.Limits.CheckFailures * st.workers()
 	if most == 0 || st.next.CheckFailures < most {
 		return answer{}
 	}
@@ -555,11 +541,10 @@ func outOfAttempts(st *stop) answer {
 	return finish(ReachedLimit, Attempts, fmt.Sprintf("%s at %d stops in a row", what, st.next.CheckFailures))
 }
 
-// hourFull waits for the next hour, or hands the loop over, if this hour had enough iterations. An iteration that
-// continues was counted before.
+// hourFull waits for the next hour, or hands the loop over, if this hour had enough iterations.
 func hourFull(st *stop) answer {
 	most := st.Limits.IterationsPerHour
-	if most == 0 || st.continues(st.attempt) {
+	if most == 0 || st.SameIteration {
 		return answer{}
 	}
 	hour := st.next.LastHour(st.Now)
@@ -567,13 +552,12 @@ func hourFull(st *stop) answer {
 		return answer{}
 	}
 	st.next.RetryAt = time.Unix(hour[len(hour)-most], 0).Add(time.Hour).UTC()
-	switch {
-	case st.next.PastDeadline(st.Limits, st.next.RetryAt) && !st.othersWork():
+	if st.next.PastDeadline(st.Limits, st.next.RetryAt) && !st.OthersWork {
 		return finish(ReachedLimit, Deadline, "")
-	case st.Lane > 0:
-		return st.rest()
 	}
-	st.next.Habits = st.d.From.Habits // this stop comes again
+	if len(st.next.Lanes) == 0 { // this stop comes again
+		st.next.Habits = st.d.From.Habits
+	}
 	if st.Fresh {
 		return answer{verdict: Wait}
 	}
@@ -606,11 +590,9 @@ func (st *stop) goOn() {
 	d, s := st.d, st.Snapshot
 	d.Verdict, d.Feature = Continue, st.feature
 	d.giveNote(s, true)
-	if s.Lane > 0 {
-		st.give(st.feature)
-		return
+	if !s.SameIteration {
+		d.countIteration(s)
 	}
-	d.countIteration(s)
 	d.Next.Lanes = nil
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())

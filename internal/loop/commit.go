@@ -125,7 +125,7 @@ func iterationOf(ev Event, d *decide.Decision) iteration {
 		Attempts:    d.Next.Attempts,
 		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."),
 		DurationMs:  time.Since(ev.At).Milliseconds(),
-		Lane:        ev.Lane,
+		Lane:        d.Lane,
 	}
 }
 

@@ -188,7 +188,7 @@ func (s *stepper) read() (err error) {
 	}
 	if stops || begins && s.picture.Snapshot.State.StartedAt.IsZero() {
 		c := &s.picture.Config
-		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !(s.ev.Lane > 0 && s.ev.Busy > 0) {
+		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !s.ev.OthersWork {
 			there, err := s.there()
 			if err != nil {
 				return err

@@ -271,10 +271,10 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
 	}
 	l.noteBudget(&ev)
-	l.about(&ev, one)
-	ev.Begins = true
+	ev.Decide = l.turn(&ev, one).decide
+	ev.NoSession = true
 	if alone && l.in(busy) == 0 {
-		ev.Busy = 0
+		ev.OthersWork = false
 	}
 	s, err := l.tell(ctx, ev)
 	if err != nil {
@@ -295,7 +295,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 // tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
 // that.
 func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
-	if merged := l.Record.Merges.Commit; ev.Busy == 0 && l.proving == nil && l.at != merged {
+	if merged := l.Record.Merges.Commit; !ev.OthersWork && l.proving == nil && l.at != merged {
 		if err := l.merger.Reset(ctx, merged); err != nil {
 			return nil, err
 		}
@@ -330,17 +330,18 @@ func (l *lanes) noteBudget(ev *loop.Event) {
 	}
 }
 
-// about says in an event about which lane it is. A lane with work that is not merged goes on with it, also if it has no
-// session now.
-func (l *lanes) about(ev *loop.Event, one *lane) {
-	ev.Lane, ev.Lanes = one.Number, len(l.all)
+// turn returns the turn of a lane, and says in its event whether others work. A lane with work that is not merged goes
+// on with it, also if it has no session now.
+func (l *lanes) turn(ev *loop.Event, one *lane) turn {
 	for _, other := range l.all {
 		if other != one && (other.stage != free || other.Open && other.Parked == "") {
-			ev.Busy++
+			ev.OthersWork = true
 		}
 	}
-	ev.Patient = l.unread.IsZero() || time.Since(l.unread) <= l.patience()
-	ev.Later, ev.Left = l.later(one), l.Record.LeftBranches()
+	return turn{
+		lane: one.Number, lanes: len(l.all), patient: l.unread.IsZero() || time.Since(l.unread) <= l.patience(),
+		later: l.later(one), branches: l.Record.LeftBranches(),
+	}
 }
 
 // rest keeps a lane from asking for work until a time.
@@ -481,8 +482,9 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	ev := l.stopEvent(c, l.in(busy, ended, queued))
 	l.noteBudget(&ev)
 	one.stage = free
-	l.about(&ev, one)
-	ev.Moved, ev.Refused = done.moved, done.refused
+	t := l.turn(&ev, one)
+	t.newWork = done.moved
+	ev.Refused, ev.Decide = done.refused, t.decide
 	if !done.refused && done.tip == l.Record.Merges.Commit && len(done.results) > 0 {
 		ev.Results, ev.Contents = done.results, done.results[0].Tree
 		done.results = nil
@@ -493,7 +495,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	}
 	d, snap := &s.Decision, &s.Picture.Snapshot
 	snap.Results = slices.Concat(done.results, snap.Results)
-	if d.Verdict == decide.Pass && ev.Patient && unusable(snap) != nil {
+	if d.Verdict == decide.Pass && t.patient && unusable(snap) != nil {
 		one.stage = tested
 		return nil, nil
 	}
