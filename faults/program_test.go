@@ -139,7 +139,7 @@ var programs = map[string]build{
 		next.Before = next.Header
 		return s.CommitUnbroken(next)`}),
 	"marks before it tells": traced(change{"internal/loop", "Picture.runNotifiers", `
-		_ = p.Loop.mark(what.DeliveryID, nil)
+		_ = p.Loop.mark(what.DeliveryID, nil, LockWait)
 		return p.runNotifiersUnbroken(ctx, commands, what, deadline, hear)`}),
 	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.TellOnce", `return true`}),
 	"tells nothing later":        traced(change{"internal/loop", "Loop.SendLeft", ``}),

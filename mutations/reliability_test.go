@@ -22,8 +22,8 @@ var reliability = []row{
 		"records a block before it prints it",
 		hook("hook-kill"),
 		"internal/loop/step.go",
-		"		if err == nil && s.decision.Commits() {",
-		"		if err == nil && s.decision.Commits() && s.decision.Verdict != decide.Continue {",
+		"	if err == nil && s.decision.Commits() {",
+		"	if err == nil && s.decision.Commits() && s.decision.Verdict != decide.Continue {",
 	},
 	{
 		"No iteration counts twice or exceeds the limit, however many hooks run at once.",
@@ -38,8 +38,8 @@ var reliability = []row{
 		"Every printed ending is recorded",
 		hook("hook-limit"),
 		"internal/loop/step.go",
-		"		if err == nil && s.decision.Commits() {",
-		"		if err == nil && s.decision.Commits() && s.decision.Verdict != decide.End {",
+		"	if err == nil && s.decision.Commits() {",
+		"	if err == nil && s.decision.Commits() && s.decision.Verdict != decide.End {",
 	},
 	{
 		"notifiers get it once",

@@ -248,7 +248,7 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 		}
 		h.print(answer)
 	}
-	noted = noted && !s.Cut
+	noted = noted && (err != nil || !s.Cut)
 	endNote()
 	if err != nil {
 		return

@@ -384,8 +384,35 @@ var hostileLocks = []badInput{
 
 // Any file with this name, whatever it is, is a person's request to cancel.
 var hostileCancels = []badInput{
-	{"garbage", "no, do not", end, "stopped by a person", ""},
-	{"a pipe", fifo, end, "stopped by a person", ""},
+	{"garbage", "no, do not", end, "stopped by a person", "1-1-cancel " + committed},
+	{"a pipe", fifo, end, "stopped by a person", "1-1-cancel " + committed},
 	{"a folder", folder, end, "stopped by a person", ""},
-	{"a link to nothing", nowhere, end, "stopped by a person", ""},
+	{"a link to nothing", nowhere, end, "stopped by a person", "1-1-cancel " + committed},
+}
+
+// hostileRequests are in the place of the folder with requests.
+var hostileRequests = []badInput{
+	{"a pipe", fifo, block, "next one", ""},
+	{"a device", zeros, block, "next one", ""},
+	{"a file", "cancel", block, "next one", ""},
+	{"a link to nothing", nowhere, block, "next one", ""},
+}
+
+// hostileNotes are a person's notes for the next prompt. What makes no sense is not done.
+var hostileNotes = []badInput{
+	{"garbage", "no, do not", block, "next one", ""},
+	{"a pipe", fifo, block, "next one", ""},
+	{"a folder", folder, block, "next one", ""},
+	{"a link to nothing", nowhere, block, "next one", ""},
+	{"escapes", `{"text": "\u001b[31mred"}`, block, "red", "1-1-note " + committed},
+	{"too much", `{"text": "` + strings.Repeat("x", 70_000) + `"}`, block, "next one", ""},
+}
+
+// hostileEvents are events of the client that had to wait.
+var hostileEvents = []badInput{
+	{"garbage", "no, do not", block, "next one", ""},
+	{"of nothing", "{}", block, "next one", ""},
+	{"of another session", `{"of": {"Event": "end", "Session": "s9"}}`, block, "next one", "1-1-event " + committed},
+	{"of no known kind", `{"of": {"Event": "made up", "Session": "s1"}}`, block, "next one", "1-1-event " + committed},
+	{"a folder", folder, block, "next one", ""},
 }

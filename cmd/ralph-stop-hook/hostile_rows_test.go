@@ -29,7 +29,10 @@ var suites = map[string]suite{
 	"session":   {path: "$SESSIONS/s1", rows: hostileSessions},
 	"log":       {path: "$LOOP/stops.jsonl", rows: hostileLogs},
 	"lock":      {path: "$STATE/lock", rows: hostileLocks},
-	"cancelled": {path: "$STATE/cancelled", rows: hostileCancels},
+	"cancelled": {path: "$STATE/requests/1-1-cancel", rows: hostileCancels},
+	"requests":  {path: "$STATE/requests", rows: hostileRequests},
+	"notes":     {path: "$STATE/requests/1-1-note", rows: hostileNotes},
+	"events":    {path: "$STATE/requests/1-1-event", rows: hostileEvents},
 	"receipts": {
 		path:  "$STATE/receipts.json",
 		files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when":"feature"}]}`},

@@ -3,6 +3,7 @@
 package decide
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -38,10 +39,7 @@ func Decide(s Snapshot) (d Decision, need Need) {
 	if s.Event == EventStop {
 		d.takeOwnership(&s)
 	}
-	stopped := d.ReadHeader(&s)
-	if s.CancelFile {
-		stopped = Cancelled
-	}
+	stopped := s.stopped(&d)
 	d.Next.Before = s.Header
 	d.Limit = d.Next.Limit(s.Limits)
 
@@ -108,20 +106,19 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 	return InProgress
 }
 
-// Asked returns how the next stop ends the loop because somebody wants that: with `cancel`, or in the header of
-// progress.txt. IN_PROGRESS: nobody does.
-func (s *Snapshot) Asked() Status {
-	if s.CancelFile {
-		return Cancelled
-	}
-	d := Decision{Next: s.State}
-	return d.ReadHeader(s)
+// Asked returns how the next stop ends the loop because somebody wants that: with `cancel` or `pause`, or in the header
+// of progress.txt. IN_PROGRESS: nobody does.
+func (s *Snapshot) Asked() Status { return s.stopped(&Decision{Next: s.State}) }
+
+// stopped returns the status with which somebody has stopped the loop, InProgress if nobody has.
+func (s *Snapshot) stopped(d *Decision) Status {
+	inHeader := d.ReadHeader(s)
+	return cmp.Or(s.Requested, inHeader)
 }
 
-// stoppedBy says who stopped the loop, if ReadHeader or the file of `cancel` says that it is
-// stopped.
+// stoppedBy says who stopped the loop, if it is stopped.
 func (s *Snapshot) stoppedBy() string {
-	if s.CancelFile {
+	if s.Requested != "" {
 		return ByPerson
 	}
 	return ByHeader

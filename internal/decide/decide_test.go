@@ -127,7 +127,7 @@ var stopRows = []row{
 	{"a record without an owner", func(s *Snapshot) { s.State.Session = "" }, "continue 5 c"},
 
 	// A person stopped the loop.
-	{"cancel file", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
+	{"cancel file", func(s *Snapshot) { s.Requested = Cancelled }, "end CANCELLED by_person"},
 	{"header says PAUSED", func(s *Snapshot) { s.Header.Status = "PAUSED" }, "end PAUSED by_header"},
 	{"header says it in another way", func(s *Snapshot) {
 		s.Header.Status = "Paused (waiting for a key)"
@@ -139,7 +139,7 @@ var stopRows = []row{
 		s.Header = s.State.Before
 	}, "continue 5 c"},
 	{"cancelled with the list gone", func(s *Snapshot) {
-		s.CancelFile = true
+		s.Requested = Cancelled
 		s.List = List{Missing: true}
 	}, "end CANCELLED by_person"},
 
@@ -204,7 +204,7 @@ var stopRows = []row{
 	{"nothing runs any more", func(s *Snapshot) { s.State.WaitingSince = now.Add(-2 * time.Hour) }, "continue 5 c"},
 	{"cancelled while waiting", func(s *Snapshot) {
 		s.Running = []string{"1 subagent"}
-		s.CancelFile = true
+		s.Requested = Cancelled
 	}, "end CANCELLED by_person"},
 	{"blocked while waiting", func(s *Snapshot) {
 		s.Running = []string{"1 subagent"}
@@ -239,7 +239,7 @@ var stopRows = []row{
 	// The list of a tracker.
 	{"a tracker is asked", func(s *Snapshot) { s.List, s.ListIsOld = list("xxx"), true }, "list"},
 	{"cancelled before a tracker is asked", func(s *Snapshot) {
-		s.ListIsOld, s.CancelFile = true, true
+		s.ListIsOld, s.Requested = true, Cancelled
 	}, "end CANCELLED by_person"},
 	{"its session ends, without asking", func(s *Snapshot) {
 		s.Event, s.Tail, s.ListIsOld = EventEnd, &Tail{}, true

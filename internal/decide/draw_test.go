@@ -101,7 +101,7 @@ var edits = []func(s *Snapshot, d *dice){
 			Iteration: d.count(), MaxIterations: d.count(),
 		}
 	},
-	func(s *Snapshot, d *dice) { s.LogIteration, s.CancelFile = d.count(), d.is() },
+	func(s *Snapshot, d *dice) { s.LogIteration, s.Requested = d.count(), pick(d, "", Cancelled, Paused) },
 	func(s *Snapshot, d *dice) {
 		n := 1 + d.n(5)
 		s.List = List{}

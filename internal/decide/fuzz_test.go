@@ -132,7 +132,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		return fmt.Errorf("a block at %s", s.Event)
 	case !again && (d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit):
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
-	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" ||
+	case s.Requested != "" || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" ||
 		s.List.Missing:
 		return errors.New("goes on where something ends the loop")
 	case d.Next.PastDeadline(s.Limits, s.Now):
@@ -281,7 +281,7 @@ func TestProperties(t *testing.T) {
 			}
 			return d, need
 		},
-		"does not see a cancel":     func(s Snapshot) (Decision, Need) { s.CancelFile = false; return Decide(s) },
+		"does not see a cancel":     func(s Snapshot) (Decision, Need) { s.Requested = ""; return Decide(s) },
 		"does not see the deadline": func(s Snapshot) (Decision, Need) { s.Limits.Deadline = 0; return Decide(s) },
 		"believes a claim":          func(s Snapshot) (Decision, Need) { s.Checks = nil; return Decide(s) },
 		"believes a stale receipt":  func(s Snapshot) (Decision, Need) { s.Recheck = RecheckNever; return Decide(s) },

@@ -61,7 +61,9 @@ var noListRows = []row{
 	{"the agent wants a person", func(s *Snapshot) {
 		s.Message = "<promise>ESCALATE: why</promise>"
 	}, "end ESCALATED asks"},
-	{"a claim that comes too late", func(s *Snapshot) { s.Message, s.CancelFile = done, true }, "end CANCELLED by_person"},
+	{"a claim that comes too late", func(s *Snapshot) {
+		s.Message, s.Requested = done, Cancelled
+	}, "end CANCELLED by_person"},
 	{"a claim after the held files changed", func(s *Snapshot) {
 		s.Message, s.Tampered = done, "test.sh"
 	}, "end BLOCKED config_changed"},

@@ -91,7 +91,6 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Seen = s.Now
 	d.Next.Idle = time.Time{}
 	d.Next.Gone = false
-	d.Next.Running = nil
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""
 	d.Next.Needs = ""

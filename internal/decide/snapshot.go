@@ -167,7 +167,7 @@ type Folder struct {
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of stops.jsonl, for a loop without a record
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
-	CancelFile   bool            // a person has asked to cancel the loop
+	Requested    Status          // Paused or Cancelled: a person wants that; "": nobody does
 	Killed       int             // how many stops in a row were killed
 	CutOff       *Running        // the last of them, if nobody has typed anything since; nil: none
 	Twice        bool            // another process runs the checks of this very stop

@@ -269,8 +269,6 @@ type Checking struct {
 	Withheld string `json:"withheld,omitzero"`
 	// why the last work that a stop has proven is not committed; empty: it is, or that is not asked for
 	Uncommitted string `json:"uncommitted,omitzero"`
-	// the hook that runs checks for a stop now; nil: none
-	Running *Running `json:"running,omitzero"`
 }
 
 // Work says what the agent works on.

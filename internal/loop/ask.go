@@ -89,8 +89,12 @@ func (p *Picture) AgentRules(message string) []agenthook.Result {
 // becomes the record; then the caller calls Notify.
 func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision) bool) (*Step, error) {
 	ev.Event = decide.EventStop
+	unlock, err := l.Store.Lock(lockWait(ev))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	s := &stepper{loop: l, ev: ev, begun: time.Now(), judges: true}
-	defer s.close()
 	if err := s.decide(ctx); err != nil {
 		return nil, err
 	}

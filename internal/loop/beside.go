@@ -21,8 +21,7 @@ import (
 // such a tree, too, before it gets into the project.
 
 // Beside returns the loop over another work tree of the project's repository. Its checks run there, and locked files
-// and contents are those that are there. The trust, the record and the receipts are the loop's own. Nothing may take a
-// step of the loop while checks run.
+// and contents are those that are there. The trust, the record and the receipts are the loop's own.
 func (p *Picture) Beside(worktree string) (*Picture, error) {
 	at := p.Loop.At
 	top := loopdir.RepoRoot(at.Project)
@@ -98,14 +97,7 @@ func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results
 	if tracked && !passes {
 		return p.reopenTracked(ctx, ids)
 	}
-	if len(results) > 0 {
-		checks, err := l.Store.LockChecks(maxSend) // an agent may have checks run now
-		if err != nil {
-			return err
-		}
-		defer checks()
-	}
-	return l.Store.Locked(LockWait, func() error {
+	return l.Store.Locked(maxSend, func() error { // an agent may have checks run now
 		if !tracked {
 			if err := l.Store.Mark(p.ListPath(), p.Snapshot.List.List, ids, passes); err != nil {
 				return err

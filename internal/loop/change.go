@@ -16,21 +16,9 @@ import (
 // leave is the verb of a session that takes another loop, as hook.log has it.
 const leave = "leave"
 
-// anytime lists the verbs that may change the record while checks run: they pause or end the loop. With lanes checks
-// run nearly always, and inLanes may change it, too.
-var (
-	anytime = []string{"pause", "cancel", "detach", leave}
-	inLanes = []string{"note", "extend"}
-)
-
-// Change reads the loop under its lock, lets edit change the record, and commits it.
+// Change takes the loop's lock, reads the loop, lets edit change the record, and commits it.
 func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
-	lock := l.Store.LockAlone
-	state, err := l.Store.State()
-	if slices.Contains(anytime, verb) || err == nil && len(state.Lanes) > 0 && slices.Contains(inLanes, verb) {
-		lock = l.Store.Lock
-	}
-	unlock, err := lock(LockWait)
+	unlock, err := l.Store.Lock(changeWait(verb))
 	if err != nil {
 		return decide.State{}, err
 	}
@@ -67,8 +55,17 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		next.Before = next.Header
 		_ = l.Store.SaveState(next)
 	}
+	l.Store.Done(l.requests)
 	l.Store.Log(verbLine(verb, next), nil)
 	return next, nil
+}
+
+// changeWait returns how long a verb waits for the lock. Those of which a request can be left wait for a moment.
+func changeWait(verb string) time.Duration {
+	if slices.Contains([]string{"pause", "cancel", "note", "extend"}, verb) {
+		return requestWait
+	}
+	return LockWait
 }
 
 // Attach decides as if that session sent the loop's prompt.
@@ -88,10 +85,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 		p.AskTracker(ctx) // an item may have been reopened since
 	}
 	return l.Change(verb, func(p *Picture, next *decide.State) error {
-		if err := p.revive(verb, next, edit); err != nil {
-			return err
-		}
-		return l.Store.ClearCancel()
+		return p.revive(verb, next, edit)
 	})
 }
 
@@ -106,7 +100,7 @@ func (p *Picture) Revive(ctx context.Context) error {
 		return err
 	}
 	d.Next.Header, d.Next.Before = decide.HeaderOf(d.Next, d.Next.Limit(s.Limits)), s.Header
-	s.State, s.CancelFile = d.Next, false
+	s.State, s.Requested = d.Next, ""
 	return nil
 }
 

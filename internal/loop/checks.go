@@ -58,22 +58,30 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear, yields: true}
-	wait := LockWait
-	if p.Loop.work != "" {
-		wait = maxSend // an agent may have checks run now
-		r.yields = false
-	}
-	err = p.keeping(wait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
-		if r.yielded {
-			return errYielded
-		}
+	run := func() { results = r.run(ctx, runs) }
+	touched := func() error {
 		if r.touched != "" {
 			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
 		}
-		if keep {
-			return p.Loop.keepReceipts(results)
-		}
 		return nil
+	}
+	session := p.Snapshot.State.Session
+	if p.Loop.work != "" { // of a run, whose other lanes take steps meanwhile
+		r.yields = false
+		changed, err := p.Loop.Store.Share(maxSend, session, run)
+		return results, cmp.Or(err, changedMeanwhile(changed), touched())
+	}
+	err = p.Loop.Store.Locked(LockWait, func() error {
+		if err := p.Loop.keeping(session, run); err != nil {
+			return err
+		}
+		if r.yielded {
+			return errYielded
+		}
+		if err := touched(); err != nil || !keep {
+			return err
+		}
+		return p.Loop.keepReceipts(results)
 	})
 	return results, err
 }
@@ -91,11 +99,11 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 			close(over)
 		}()
 		for ctx.Err() == nil {
-			if r.yields && r.Loop.Store.StopWaits() {
+			if r.yields && r.Loop.Store.Asked(loopdir.RequestTurn) {
 				r.yielded = true
 				cancel()
 			}
-			if r.Loop.Store.CancelAsked() {
+			if r.Loop.Store.Asked(loopdir.RequestCancel) {
 				cancel()
 			}
 			select {

@@ -48,6 +48,9 @@ func (s *stepper) commit() error {
 		}
 	}
 	d.Next.OnComplete = l.Env.OnComplete
+	if s.ran {
+		d.Next.Withheld = s.picture.Withheld()
+	}
 	if d.Verdict == decide.End {
 		if s.ev.Event == decide.EventStop { // its checks may have run meanwhile
 			d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun))
@@ -60,14 +63,15 @@ func (s *stepper) commit() error {
 	if err := s.keepReceipts(); err != nil {
 		return err
 	}
-	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
-		l.Store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
+	if slices.ContainsFunc(snap.Answers, func(a decide.Answer) bool { return a.Checkpoint != "" }) {
+		s.keepCheckpoints()
 	}
 	var err error
 	d.Unshown, err = l.Store.Commit(d.Next) // the record decides; the next stop writes the file that shows it
 	if err != nil {
 		return err
 	}
+	l.Store.Done(l.requests)
 	if s.index != nil {
 		l.Store.KeepTreeIndex(s.index)
 	}
@@ -83,6 +87,18 @@ func (s *stepper) commit() error {
 	}
 	l.Store.Log(line, iterationOf(s.ev, d))
 	return nil
+}
+
+// keepCheckpoints keeps what the evaluators gave for the agent. If that fails, it says so in the log.
+func (s *stepper) keepCheckpoints() {
+	snap, store := &s.picture.Snapshot, s.loop.Store
+	err := store.LockAgent(LockWait, func() error {
+		_, err := agenthook.KeepAnswers(store, snap.Answers, snap.Record().Iteration)
+		return err
+	})
+	if err != nil {
+		store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
+	}
 }
 
 // keepReceipts stores the results of the checks that passed, under the lock.

@@ -33,6 +33,10 @@ type Loop struct {
 	proof  *room.Proof     // of the room, as it was looked at last
 	files  *tree.Entries   // of the project, as the look at the room in this decision saw them; nil: there was none
 
+	stopping bool              // this process answers a stop; see BeginStop
+	hook     *decide.Running   // that answers a stop, or was killed while it did, as of the last look; nil: none
+	requests []loopdir.Request // which the last look has taken into account
+
 	Unshown error // why progress.txt does not show what a verb has changed in the record; nil: it does
 
 	forAgent bool // an agent has started this process: a notice counts as sent only if its notifiers succeed
@@ -137,8 +141,12 @@ func (f finder) find() (*Loop, error) {
 	return nil, nil
 }
 
-// Bystander reports whether the event does not concern the loop, as far as Find could see.
-func (l *Loop) Bystander() bool { return decide.Bystander(&l.seen) }
+// Bystander reports whether the event does not concern the loop, as far as Find could see. Of a prompt nobody knows
+// that while another event of the session waits to be answered.
+func (l *Loop) Bystander() bool {
+	waits := l.seen.Event == decide.EventPrompt && l.eventsAsked()
+	return decide.Bystander(&l.seen) && !waits
+}
 
 // own returns the loop that the session works on.
 func (f finder) own() (*Loop, error) {

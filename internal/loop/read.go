@@ -55,24 +55,25 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 			return s, err
 		}
 	}
+	l.takeRequests(&s)
 	owner := s.State
-	// A client has one stop of a session at a time, and ends a hook that is late. So a
-	// second hook at the same time comes from a second settings entry, or from a check.
-	r := owner.Running
-	sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
-	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
-		s.Twice = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
-	}
-	note := l.Store.Stopping()
-	switch {
-	case note == nil:
-	case note.PID == os.Getpid():
-		s.Killed = note.Killed
-	case !proc.Alive(note.PID, note.Start):
-		s.Killed, s.CutOff = note.Killed+1, note
-	}
-	if r != nil && !proc.Alive(r.PID, r.Start) { // it knows what it ran
-		s.CutOff = r
+	l.hook = l.Store.Stopping()
+	if hook := l.hook; hook != nil {
+		mine := hook.PID == os.Getpid()
+		alive := proc.Alive(hook.PID, hook.Start)
+		// A client has one stop of a session at a time, and ends a hook that is late. So a second hook at the same time
+		// comes from a second settings entry, or from a check, if the first one runs checks. One that was stopped answers
+		// nothing.
+		sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
+		s.Twice = hook.What != "" && !mine && alive && proc.Known(hook.Start) && owner.Session == ev.Session && sameClient &&
+			!proc.Stopped(proc.Process{PID: hook.PID, Start: hook.Start})
+		switch {
+		case mine:
+			s.Killed = hook.Killed
+		case !alive:
+			s.Killed = hook.Killed + 1
+			s.CutOff = hook
+		}
 	}
 	if s.CutOff != nil && s.CutOff.Since.Before(owner.Seen) { // a prompt has come since
 		s.CutOff = nil
@@ -122,7 +123,6 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	s.Found, s.NoList = found, p.Config.NoList()
 	s.Header = progress.Parse(notes)
-	s.CancelFile = l.Store.CancelAsked()
 	s.Limits = p.Limits()
 	if s.NoList {
 		s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = 0, 0
@@ -215,6 +215,15 @@ func NameList(path string) string {
 		file += fmt.Sprintf(" (tag %q)", plain.Line(tag, 80))
 	}
 	return file
+}
+
+// Checking returns the process that runs commands of the loop now; nil: none does.
+func (p *Picture) Checking() *decide.Running {
+	hook := p.Loop.hook
+	if hook == nil || hook.What == "" || !proc.Alive(hook.PID, hook.Start) {
+		return nil
+	}
+	return hook
 }
 
 // Stale reports whether the client of the loop's session was closed or killed. A loop that a

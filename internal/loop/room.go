@@ -630,12 +630,7 @@ func (p *Picture) confinedTo() string {
 
 // ResetRoom removes the room, so that the next check makes it anew.
 func (p *Picture) ResetRoom() error {
-	unlock, err := p.Loop.Store.LockChecks(LockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return p.Room().Reset()
+	return p.Loop.Store.Locked(LockWait, p.Room().Reset)
 }
 
 // LeftOut returns what of the project is not in the room, if a person trusts it as it was recorded last.

@@ -192,7 +192,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 		}
 	}
 	for range markTries {
-		err = l.mark(notice.DeliveryID, failed)
+		err = l.mark(notice.DeliveryID, failed, max(LockWait, time.Until(deadline)))
 		if err == nil {
 			break
 		}
@@ -201,9 +201,10 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	return false, err
 }
 
-// mark records that a notice is sent, and which commands failed. Of the sent notices the last one is kept.
-func (l *Loop) mark(id string, failed []string) error {
-	return l.Store.Locked(LockWait, func() error {
+// mark records that a notice is sent, and which commands failed. It waits while checks run. Of the sent notices the
+// last one is kept.
+func (l *Loop) mark(id string, failed []string, wait time.Duration) error {
+	return l.Store.Locked(wait, func() error {
 		state, err := l.Store.State()
 		i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
 		if err != nil || i < 0 {

@@ -63,29 +63,6 @@ func TestTellWithoutRecord(t *testing.T) {
 	}
 }
 
-// A verb keeps a record that a stop has changed since the verb read it. Then the mark of a notice is no attack, and
-// stays.
-func TestTellBesideVerb(t *testing.T) {
-	_, l, ev, step := ended(t, 0)
-	stale := step.Decision.Next
-	stale.Status = decide.InProgress
-	stale.Endings = 0
-	stale.Notices = nil
-	kept, err := l.Store.Keep(stale, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Notify(t.Context(), ev, step)
-	changed, unlock, err := l.Store.Mend(kept, time.Second)
-	if err != nil || changed != "" {
-		t.Fatalf("%s counts as changed, %v", changed, err)
-	}
-	unlock()
-	if l.Untold() != 0 {
-		t.Error("the mark of the notice is gone")
-	}
-}
-
 // ended returns a loop that ended so long ago, and whose ending is not told yet, with the step that ended it.
 func ended(t *testing.T, age time.Duration) (project string, l *loop.Loop, ev loop.Event, step *loop.Step) {
 	t.Helper()

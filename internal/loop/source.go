@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// A tracker's commands can print the list. They run without the lock. Their output is kept beside
-// the record, so that an item which is no longer printed is missed.
+// A tracker's commands can print the list. Their output is kept beside the record, so that an item which is no longer
+// printed is missed.
 
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
@@ -36,12 +36,13 @@ func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) e
 		ask() // which says why it cannot
 		return nil
 	}
-	forget := func() {
+	return p.Loop.Store.Locked(wait, func() error {
 		if first {
 			p.Loop.Store.ForgetSource()
 		}
-	}
-	return p.keeping(wait, forget, ask, func() error {
+		if err := p.Loop.keeping(p.Snapshot.State.Session, ask); err != nil {
+			return err
+		}
 		if r.yielded {
 			return errYielded
 		}
@@ -120,8 +121,9 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 // reopenTracked opens items of the tracker again for a verb or a host.
 func (p *Picture) reopenTracked(ctx context.Context, ids []string) (failed error) {
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
-	reopen := func() { failed = r.reopenItems(ctx, ids) }
-	err := p.keeping(maxSend, func() {}, reopen, func() error { return nil })
+	err := p.Loop.Store.Locked(maxSend, func() error {
+		return p.Loop.keeping(p.Snapshot.State.Session, func() { failed = r.reopenItems(ctx, ids) })
+	})
 	return errors.Join(err, failed)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -13,8 +14,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// LockWait is how long to wait for a lock. A process holds it for milliseconds.
+// LockWait is how long to wait for a lock. A process holds it for milliseconds, or while checks run.
 const LockWait = 2 * time.Second
+
+// requestWait is how long an event or a person waits for the loop's lock before they leave a request.
+const requestWait = 500 * time.Millisecond
 
 // maxRounds bounds how often a decision is made again. Each round answers one need. A list that
 // changes all the time could need more for ever.
@@ -27,31 +31,77 @@ type Step struct {
 	Cut      bool // this process was told to end while commands ran, so nothing is committed
 }
 
-// Step answers an event: it decides and commits. It looks up what takes time without the lock.
-// Then it reads the loop again, because the loop may have changed. It commits nothing if ctx ends.
+// Step answers an event: it takes the loop's lock, reads the loop, decides, looks up what the decision needs, commits,
+// and frees the lock. It commits nothing if ctx ends.
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
-	s := &stepper{loop: l, ev: ev, begun: time.Now()}
-	defer s.close()
-	for again := false; ; again = true {
-		err := s.decide(ctx)
-		if err == nil && s.decision.Commits() {
-			err = s.commit()
-		}
-		// The last look: a person's cancel may have come meanwhile.
-		asked := err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked()
-		if again || !asked {
-			return &Step{s.picture, s.decision, s.cut}, err
+	if ev.Event != decide.EventStop {
+		step, err := l.glance(ev)
+		if step != nil || err != nil {
+			return step, err
 		}
 	}
+	unlock, err := l.lockFor(ev)
+	if err != nil {
+		return l.askLater(ev, err)
+	}
+	defer unlock()
+	l.answerRequests(ctx)
+	step, err := l.answer(ctx, ev)
+	if err != nil || step.Cut {
+		return step, err
+	}
+	stops := slices.ContainsFunc(l.Store.Requests(), loopdir.Request.Stops) // a person has typed that meanwhile
+	if stops && step.Decision.Verdict == decide.Continue {
+		step, err = l.answer(ctx, ev)
+	}
+	if later := l.answerRequests(ctx); err == nil && later != nil {
+		step = later
+	}
+	return step, err
+}
+
+// answer answers one event under the lock.
+func (l *Loop) answer(ctx context.Context, ev Event) (*Step, error) {
+	s := &stepper{loop: l, ev: ev, begun: time.Now()}
+	err := s.decide(ctx)
+	if err == nil && s.decision.Commits() {
+		err = s.commit()
+	}
+	return &Step{s.picture, s.decision, s.cut}, err
+}
+
+// glance decides without the lock, and returns nil if that is to be committed. A prompt that changes nothing must not
+// wait until checks are done.
+func (l *Loop) glance(ev Event) (*Step, error) {
+	p, err := l.Read(ev)
+	if err != nil {
+		return nil, err
+	}
+	d, need := decide.Decide(p.Snapshot)
+	switch {
+	case need.Kind != decide.NeedNothing || d.Commits():
+		return nil, nil
+	case l.eventsAsked() && ev.Event == decide.EventPrompt: // it may take the loop up again that has ended by then
+		return l.askLater(ev, loopdir.ErrLocked)
+	}
+	return &Step{Picture: p, Decision: d}, nil
 }
 
 // BeginStop notes that this process answers a stop, until Store.EndStop. One that is killed before leaves the note, and
 // whoever looks next says so.
 func (l *Loop) BeginStop(at time.Time) {
+	l.stopping = true
+	l.note("", at)
+}
+
+// note writes the note of BeginStop. what says what runs, in words.
+func (l *Loop) note(what string, since time.Time) {
 	pid := os.Getpid()
-	l.Store.BeginStop(decide.Running{PID: pid, Start: proc.Start(pid), Since: at.UTC(), Killed: l.seen.Killed})
+	l.Store.BeginStop(decide.Running{
+		PID: pid, Start: proc.Start(pid), Since: since.UTC(), What: what, Killed: l.seen.Killed,
+	})
 }
 
 type stepper struct {
@@ -64,36 +114,25 @@ type stepper struct {
 	listed   *decide.List // by the tracker, in this round
 	asked    string       // digest of the list that evaluators were asked about
 	index    []byte       // of the work tree, to be kept; nil: it was not looked at, or says what it said
-	unlock   func()       // nil while the lock is not held
-	checks   func()       // frees the lock for running checks; nil while it is not held
 	judges   bool         // an agent asks what a stop would decide; see Judge
 	compared bool         // found.Changed is known, and no command ran since
-	marked   bool         // the record says that this process runs something; see markRunning
+	ran      bool         // a command ran
 	cut      bool         // see Step.Cut
 }
 
-// close takes the mark of markRunning out of the record and frees the locks. A process that leaves its mark was killed;
-// one that was told to end leaves it too, because its stop has no answer.
-func (s *stepper) close() {
-	if s.marked && !s.cut && s.lock() == nil {
-		state, err := s.loop.Store.State()
-		if err == nil && state.Running != nil && state.Running.PID == os.Getpid() {
-			state.Running = nil
-			_ = s.loop.Store.SaveState(state) // if that fails, too much is said
-		}
+// lockFor takes the loop's lock for an event. What a person has started makes way for it.
+func (l *Loop) lockFor(ev Event) (unlock func(), err error) {
+	soon := min(requestWait, lockWait(ev))
+	unlock, err = l.Store.LockForStop(soon)
+	waits := ev.Event == decide.EventStop || ev.Event == decide.EventPrompt
+	if !errors.Is(err, loopdir.ErrLocked) || !waits {
+		return unlock, err
 	}
-	s.release()
-	if s.checks != nil {
-		s.checks()
+	withdraw, asked := l.Store.Ask(loopdir.Request{Verb: loopdir.RequestTurn})
+	if asked == nil {
+		defer withdraw()
 	}
-}
-
-func (s *stepper) lock() (err error) {
-	if s.unlock != nil {
-		return nil
-	}
-	s.unlock, err = s.loop.Store.LockForStop(s.lockWait())
-	return err
+	return l.Store.LockForStop(lockWait(ev))
 }
 
 // maxLockWait is the longest wait for the lock. An event of a run has a whole day.
@@ -101,43 +140,23 @@ const maxLockWait = 5 * time.Minute
 
 // lockWait returns how long the event can wait for the lock. Two thirds are for checks and notifiers; but nobody
 // waits for the answer of the last event, and no later one could do its work.
-func (s *stepper) lockWait() time.Duration {
-	until := s.ev.At.Add(min(s.ev.Timeout/3, maxLockWait))
-	if s.ev.Dying {
-		until = s.ev.Deadline()
+func lockWait(ev Event) time.Duration {
+	until := ev.At.Add(min(ev.Timeout/3, maxLockWait))
+	if ev.Dying {
+		until = ev.Deadline()
 	}
 	return time.Until(until)
 }
 
-func (s *stepper) release() {
-	if s.unlock != nil {
-		s.unlock()
-		s.unlock = nil
-	}
-}
-
-// decide takes the lock, reads and decides until no more is needed. It returns with the lock held,
-// unless the decision is Pass because ctx ended.
+// decide decides until no more is needed.
 func (s *stepper) decide(ctx context.Context) error {
 	s.found = decide.Found{Results: s.ev.Results, Contents: s.ev.Contents}
-	s.listed = nil
-	s.asked = ""
-	s.index = nil
-	s.compared = false
 	s.loop.files = nil
+	if err := s.read(); err != nil {
+		return err
+	}
 	for range maxRounds {
-		if err := s.read(); err != nil {
-			return err
-		}
-		r := s.picture.Snapshot.State.Running
-		rival := s.ev.Event == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil
-		if rival && !decide.Bystander(&s.picture.Snapshot) { // it runs checks for this stop, or was killed in them
-			if waited, err := s.alone(); err != nil {
-				return err
-			} else if waited {
-				continue
-			}
-		}
+		s.picture.Snapshot.Found = s.found
 		rules := decide.Decide
 		if s.ev.Decide != nil {
 			rules = s.ev.Decide
@@ -147,6 +166,7 @@ func (s *stepper) decide(ctx context.Context) error {
 			d.Next.UntrustedCheck = s.picture.untrusted
 		}
 		s.decision = d
+		var err error
 		switch {
 		case need.Kind == decide.NeedNothing:
 			return nil
@@ -156,29 +176,29 @@ func (s *stepper) decide(ctx context.Context) error {
 			s.found.ListNotWritten = true // the next stop reopens them
 		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.Given():
 			s.reopen(need.Reopen)
+			err = s.read()
 		default:
-			if interrupted, err := s.lookUp(ctx, need); err != nil || interrupted {
-				return err
-			}
+			err = s.lookUp(ctx, need)
+		}
+		if err != nil || s.cut {
+			return err
 		}
 	}
 	return errors.New("the list or ralph.json changed again and again while checks ran")
 }
 
-// read reads the loop under the lock.
+// read reads the loop.
 func (s *stepper) read() (err error) {
-	if err := s.lock(); err != nil {
-		return err
-	}
 	s.picture, err = s.loop.read(s.ev, s.found, s.listed)
 	if err != nil {
 		return err
 	}
+	snap := &s.picture.Snapshot
 	if s.judges {
-		s.picture.Snapshot.AsOwner()
+		snap.AsOwner()
 	}
-	stops := s.ev.Event == decide.EventStop && !decide.Bystander(&s.picture.Snapshot)
-	begins := s.ev.Event == decide.EventPrompt && s.picture.Snapshot.Marked
+	stops := s.ev.Event == decide.EventStop && !decide.Bystander(snap)
+	begins := s.ev.Event == decide.EventPrompt && snap.Marked
 	if stops || begins {
 		if held, err := s.picture.holdFirst(); err != nil {
 			return err
@@ -186,7 +206,7 @@ func (s *stepper) read() (err error) {
 			return s.read()
 		}
 	}
-	if stops || begins && s.picture.Snapshot.State.StartedAt.IsZero() {
+	if stops || begins && snap.State.StartedAt.IsZero() {
 		c := &s.picture.Config
 		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !s.ev.OthersWork {
 			there, err := s.there()
@@ -196,14 +216,13 @@ func (s *stepper) read() (err error) {
 			s.found.Changed = there.Changed()
 			s.compared = true
 		}
-		s.picture.Snapshot.Changed = s.found.Changed
+		snap.Changed = s.found.Changed
 	}
-	snap := &s.picture.Snapshot
-	if r := snap.State.Running; r != nil && r.PID != os.Getpid() {
+	if snap.Killed > 0 {
 		s.loop.Store.SweepList(s.picture.ListPath()) // that process may have been killed at its edit
 	}
 	if len(s.found.Answers) > 0 && snap.List.Digest() != s.asked {
-		s.found.Answers, snap.Answers = nil, nil // they are about another list
+		s.found.Answers = nil // they are about another list
 	}
 	return nil
 }
@@ -231,35 +250,85 @@ func (s *stepper) reopen(ids []string) {
 	s.found.ListNotWritten = err != nil
 }
 
-// lookUp answers a need without the lock. If the process is told to end in here, it commits
-// nothing: nobody waits for an answer any more.
-func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted bool, err error) {
-	var kept *loopdir.Kept
-	commands := s.picture.runsCommands(need)
-	if commands || need.Kind == decide.NeedCommit {
-		if waited, err := s.alone(); waited || err != nil {
-			return false, err
-		}
-		s.compared = s.compared && !commands
-	}
-	state, err := s.markRunning(need)
-	if err == nil && commands {
-		kept, err = s.loop.Store.Keep(state, s.ev.Session)
-	}
-	if err != nil {
-		return false, err
-	}
-	s.release()
+// lookUp answers a need. If the process is told to end in here, nothing is committed: nobody waits for an answer any
+// more.
+func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 	ctx, stop := s.loop.Env.Catch(ctx)
 	defer stop()
 	p, err := s.there()
 	if err != nil {
-		return false, err
+		return err
 	}
-	deadline := s.ev.At.Add(p.CheckTime(s.ev.Timeout))
-	r := checker{Picture: p, message: s.ev.Message, status: s.ev.ExitCode, deadline: deadline, yields: s.judges}
-	known := s.found.Contents != "" && s.found.Contents != noContents
-	if known && p.HasRoom() {
+	r := &checker{
+		Picture: p, message: s.ev.Message, status: s.ev.ExitCode, yields: s.judges,
+		deadline: s.ev.At.Add(p.CheckTime(s.ev.Timeout)),
+	}
+	switch need.Kind {
+	case decide.NeedTree:
+		s.found.Tree, s.found.Changes, s.index = p.changes(ctx)
+	case decide.NeedTrees:
+		s.found.Trees = p.otherTrees(ctx)
+	case decide.NeedCommit:
+		s.found.Committed = p.commitWork(ctx, need.Proven, r.deadline)
+	default:
+		err = s.runCommands(ctx, r, need)
+	}
+	if ctx.Err() != nil && err == nil && s.found.Foreign == "" {
+		s.cut = true
+		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
+	}
+	return err
+}
+
+// runCommands answers a need by commands of the loop, puts back what they changed of the record, and reads the loop
+// again: the list may have changed.
+func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need) error {
+	kept, err := s.loop.Store.Keep(s.ev.Session)
+	if err != nil {
+		return err
+	}
+	s.ran = s.ran || len(need.Runs) > 0 || need.Kind != decide.NeedChecks
+	what := s.picture.Snapshot.InWords(need)
+	if what != "" && !s.judges { // to a stop that an agent has judged, the real one is no second
+		s.loop.note(what, time.Now())
+		defer s.noteDone()
+	}
+	s.compared = false
+	s.ask(ctx, r, need)
+	if r.touched != "" { // and perhaps put back
+		s.found.Tampered = r.touched
+	}
+	s.found.Foreign, err = s.loop.Store.Mend(kept)
+	if err != nil {
+		return err
+	}
+	if r.yielded {
+		return errYielded
+	}
+	if s.found.Tampered+s.found.Foreign != "" {
+		s.found.Results = nil // nobody knows which files the checks used
+	}
+	if s.listed != nil && s.found.Foreign == "" {
+		r.keepSource(s.listed)
+	}
+	return s.read()
+}
+
+// noteDone says that no command runs any more.
+func (s *stepper) noteDone() {
+	switch {
+	case s.cut: // the stop has no answer
+	case s.loop.stopping:
+		s.loop.note("", s.ev.At)
+	default:
+		s.loop.Store.EndStop()
+	}
+}
+
+// ask runs the commands that answer a need.
+func (s *stepper) ask(ctx context.Context, r *checker, need decide.Need) {
+	p := r.Picture
+	if s.found.Contents != "" && s.found.Contents != noContents && p.HasRoom() {
 		r.contents = s.found.Contents // one stop proves one tree, in however many rounds
 	}
 	switch need.Kind {
@@ -276,10 +345,6 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.listed = nil
 		s.loop.Store.Log(reopenLine(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
-	case decide.NeedTree:
-		s.found.Tree, s.found.Changes, s.index = p.changes(ctx)
-	case decide.NeedTrees:
-		s.found.Trees = p.otherTrees(ctx)
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then
@@ -289,8 +354,6 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 			s.found.Contents = cmp.Or(r.contents, noContents)
 		}
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
-	case decide.NeedCommit:
-		s.found.Committed = p.commitWork(ctx, need.Proven, deadline)
 	case decide.NeedAnswer:
 		s.asked = p.Snapshot.List.Digest()
 		by := p.Config.Active()[need.Evaluator]
@@ -303,52 +366,10 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.found.Answers = append(s.found.Answers, make([]decide.Answer, missing)...)
 		s.found.Answers[need.Evaluator] = answer
 	}
-	if r.touched != "" { // and perhaps put back
-		s.found.Tampered = r.touched
-	}
-	if kept != nil {
-		s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, s.lockWait())
-		if err != nil {
-			s.unlock = nil
-			return false, err
-		}
-	}
-	if r.yielded {
-		return false, errYielded
-	}
-	if s.found.Tampered+s.found.Foreign != "" {
-		s.found.Results = nil // nobody knows which files the checks used
-	}
-	if s.found.Foreign != "" {
-		return false, nil // also if what ran ended this process
-	}
-	if s.listed != nil {
-		r.keepSource(s.listed)
-	}
-	if ctx.Err() != nil {
-		s.cut = true
-		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
-		return true, nil
-	}
-	return false, nil
 }
 
 // noContents stands for contents that cannot be read.
 const noContents = "unknown"
-
-// markRunning lets status say what runs, and since when. It returns the record as it is then. If
-// there is none yet, it returns the one that would be begun.
-func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
-	what, state := s.picture.Snapshot.InWords(need), s.picture.recorded()
-	if what == "" || s.picture.Snapshot.State.Schema == 0 || s.judges { // to a stop meanwhile, this is no rival
-		return state, nil
-	}
-	pid := os.Getpid()
-	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
-	state.Withheld = s.picture.Withheld()
-	s.marked = true
-	return state, s.loop.Store.SaveState(state)
-}
 
 // checksSlack is how much of an event's time is left beside checks and notifiers.
 const checksSlack = 10 * time.Second

@@ -599,7 +599,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		if err == nil {
 			state, err = s.State()
 		}
-		asked := s.CancelAsked()
+		asked := s.Asked(RequestCancel)
 		s.Close()
 		dir := state.Loop
 		if err != nil {

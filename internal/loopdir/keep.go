@@ -9,18 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
-	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
 // Kept is the record as it was before a command of the loop ran. What the command runs may
-// be an agent's, and runs as the user, so it can write the record.
+// be an agent's, and runs as the user, so it can write the record. Whoever has the lock puts it back.
 type Kept struct {
 	folders []keptFolder
 	files   []keptFile
-	state   decide.State
 	session keptFile // below the state folder: which loop the session works
 }
 
@@ -50,11 +47,9 @@ func (f keptFolder) is(other keptFolder) bool {
 		f.at.Mode() == other.at.Mode()
 }
 
-// Keep returns the record of a loop that a session works. The caller holds the lock. state
-// is the record as the caller has read it, which another process may have changed since then, or as a first event would
-// begin it.
-func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
-	k := &Kept{state: state}
+// Keep returns the record of a loop that a session works. The caller holds the lock.
+func (s *Store) Keep(session string) (*Kept, error) {
+	k := &Kept{}
 	stateDir := s.Loop.stateDir
 	for _, path := range []string{
 		stateDir, RecordsFolder(stateDir), s.Loop.StatePath(), SessionsFolder(stateDir),
@@ -83,15 +78,6 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 		}
 		k.files = append(k.files, f)
 	}
-	if data := k.files[0].data; data != nil {
-		k.state, err = parseState(data)
-		if err != nil {
-			return nil, err
-		}
-		k.state.Loop = state.Loop
-		k.state.Name = state.Name
-		k.state.List = state.List
-	}
 	if ValidSession(session) {
 		k.session = keptFile{name: session, limit: maxPathBytes}
 		k.session.data, err = optional(ReadFile(SessionsFolder(stateDir), session, maxPathBytes))
@@ -99,25 +85,9 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	return k, err
 }
 
-// Mend takes the lock and puts the record back to what was kept. It returns what had
-// changed, or "". What a person or another event may do meanwhile stays; see
-// decide.State.Follows.
-func (s *Store) Mend(k *Kept, wait time.Duration) (changed string, unlock func(), err error) {
-	unlock, unlocked := s.Lock(wait)
-	changed, err = s.mend(k) // also without the lock, which what ran may have broken
-	if changed != "" || unlocked != nil {
-		if unlocked == nil {
-			unlock() // the file may be gone
-		}
-		unlock, unlocked = s.Lock(wait)
-	}
-	if unlocked == nil && err != nil {
-		unlock()
-	}
-	return changed, unlock, errors.Join(err, unlocked)
-}
-
-func (s *Store) mend(k *Kept) (changed string, err error) {
+// Mend puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of which
+// Mend makes a new file if that was changed.
+func (s *Store) Mend(k *Kept) (changed string, err error) {
 	note := func(path string) {
 		if changed == "" {
 			changed = path
@@ -140,7 +110,7 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 	if err := errors.Join(err, s.openState(true)); err != nil {
 		return changed, err
 	}
-	for _, name := range []string{lockFile, senderFile, checksFile, firstFile} {
+	for _, name := range []string{lockFile, senderFile, agentFile} {
 		if errors.Is(regular(s.state, name), ErrNotRegular) {
 			note(filepath.Join(s.state.Name(), name))
 			_ = s.state.RemoveAll(name) // if it stays, whoever wants the lock says so
@@ -148,7 +118,7 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 	}
 	for _, f := range k.files {
 		now, unread := s.private(f.name, f.limit)
-		if unread == nil && k.mayBe(f, now) {
+		if unread == nil && f.is(now) {
 			continue
 		}
 		if diskFailed(unread) {
@@ -158,7 +128,17 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 		note(filepath.Join(s.state.Name(), f.name))
 		err = errors.Join(err, f.restore(s.state))
 	}
-	return changed, errors.Join(err, s.mendSession(k, note))
+	return changed, errors.Join(err, s.mendSession(k, note), s.lockAgain())
+}
+
+// lockAgain takes the lock in the file that has its name now, if the lock that this process has is in another one.
+func (s *Store) lockAgain() (err error) {
+	if s.locked == nil || s.names(lockFile, s.locked) {
+		return nil
+	}
+	s.locked.Close()
+	s.locked, err = s.lockIn(lockFile, KilledTime, true)
+	return err
 }
 
 // diskFailed reports whether a file could not be read for a reason that nobody's change of
@@ -168,31 +148,19 @@ func diskFailed(err error) bool {
 	return errors.As(err, &errno) && !errors.Is(err, fs.ErrPermission)
 }
 
-// mayBe reports whether a file of the record may be what it is now.
-func (k *Kept) mayBe(f keptFile, now []byte) bool {
-	if bytes.Equal(f.data, now) && (f.data == nil) == (now == nil) {
-		return true
-	}
-	if f.name != stateFile || now == nil {
-		return false
-	}
-	state, err := parseState(now)
-	return err == nil && state.Follows(k.state)
+// is reports whether the file has the same content, or is still not there.
+func (f keptFile) is(now []byte) bool {
+	return bytes.Equal(f.data, now) && (f.data == nil) == (now == nil)
 }
 
-// mendSession does the same with the file that says which loop the session works. If the
-// session has left the loop meanwhile, the file may name another one.
+// mendSession does the same with the file that says which loop the session works.
 func (s *Store) mendSession(k *Kept, note func(string)) error {
 	if k.session.name == "" {
 		return nil
 	}
 	dir := SessionsFolder(s.Loop.stateDir)
 	now, err := optional(ReadFile(dir, k.session.name, maxPathBytes))
-	if state, unread := s.State(); unread == nil && state.Session != k.session.name &&
-		k.state.Session == k.session.name {
-		return nil
-	}
-	if err == nil && bytes.Equal(now, k.session.data) {
+	if err == nil && k.session.is(now) {
 		return nil
 	}
 	if diskFailed(err) {

@@ -15,16 +15,44 @@ import (
 // ErrLocked means that another process held the lock for the whole wait.
 var ErrLocked = errors.New("another process holds it; try again when that is done")
 
-// Lock takes the loop's lock. It waits for at most the given time and then returns
-// ErrLocked. A decision loads everything after Lock and commits before unlock.
+// errChecks is the ErrLocked of the loop's lock, which a process has for long only while checks run.
+type errChecks struct{}
+
+func (errChecks) Error() string {
+	return "checks of the loop run now; try again when they are done, or end the loop with 'cancel'"
+}
+
+func (errChecks) Is(err error) bool { return err == ErrLocked }
+
+// Lock takes the loop's lock. It waits for at most the given time and then returns ErrLocked. Whoever changes the
+// record has the lock from the first look at it until the change is written, also while checks run; see Keep.
 func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
-	return s.lock(lockFile, wait, false)
+	unlock, err = s.lockLoop(wait, false)
+	if errors.Is(err, ErrLocked) {
+		err = errChecks{}
+	}
+	return unlock, err
 }
 
 // LockForStop is Lock for a stop, which nobody may hold up: a process that is stopped (SIGSTOP) while it holds the lock
 // is killed. The record is whole at any moment, so it loses nothing by that.
 func (s *Store) LockForStop(wait time.Duration) (unlock func(), err error) {
-	return s.lock(lockFile, wait, true)
+	return s.lockLoop(wait, true)
+}
+
+func (s *Store) lockLoop(wait time.Duration, kills bool) (unlock func(), err error) {
+	if is, unlock, err := s.lockShared(wait); is {
+		return unlock, err
+	}
+	s.locked, err = s.lockIn(lockFile, wait, kills)
+	return s.unlock, err
+}
+
+func (s *Store) unlock() {
+	if s.locked != nil {
+		s.locked.Close() // that frees the lock
+	}
+	s.locked = nil
 }
 
 // LockSender makes this process the sender, which runs the loop's notifiers. It stays the
@@ -35,33 +63,6 @@ func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 	return s.lock(senderFile, wait, true)
 }
 
-// LockChecks makes this process the only one that runs the loop's checks, evaluators and
-// tracker. What they run can write the record; see Keep. So nobody else writes what no
-// check may change meanwhile. LockChecks waits for at most the given time and then returns
-// ErrLocked.
-func (s *Store) LockChecks(wait time.Duration) (unlock func(), err error) {
-	unlock, err = s.lock(checksFile, wait, false)
-	if errors.Is(err, ErrLocked) {
-		err = errChecks{}
-	}
-	return unlock, err
-}
-
-// LockChecksForStop is LockChecks for a stop. A process that runs checks for a person sees by StopWaits that it has to
-// make way; one that is stopped is killed, as by LockForStop.
-func (s *Store) LockChecksForStop(wait time.Duration) (unlock func(), err error) {
-	end := time.Now().Add(wait)
-	first, err := s.lock(firstFile, wait, true)
-	if err != nil {
-		return nil, err
-	}
-	defer first()
-	return s.lock(checksFile, time.Until(end), true)
-}
-
-// StopWaits reports whether a stop waits for the lock of LockChecks.
-func (s *Store) StopWaits() bool { return s.taken(firstFile) }
-
 // taken reports whether another process has the lock in a file.
 func (s *Store) taken(name string) bool {
 	unlock, err := s.lock(name, 0, false)
@@ -71,39 +72,9 @@ func (s *Store) taken(name string) bool {
 	return errors.Is(err, ErrLocked)
 }
 
-// errChecks is the ErrLocked of LockChecks.
-type errChecks struct{}
-
-func (errChecks) Error() string {
-	return "checks of the loop run now; try again when they are done, or end the loop with 'cancel'"
-}
-
-func (errChecks) Is(err error) bool { return err == ErrLocked }
-
-// LockAlone is Lock for a change that nobody may make while checks run.
-func (s *Store) LockAlone(wait time.Duration) (unlock func(), err error) {
-	checks, err := s.LockChecks(wait)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := s.Lock(wait)
-	if err != nil {
-		checks()
-		return nil, err
-	}
-	return func() { lock(); checks() }, nil
-}
-
 // Locked calls do while it holds the loop's lock.
-func (s *Store) Locked(wait time.Duration, do func() error) error { return locked(s.Lock, wait, do) }
-
-// Alone is Locked for a change that nobody may make while checks run.
-func (s *Store) Alone(wait time.Duration, do func() error) error {
-	return locked(s.LockAlone, wait, do)
-}
-
-func locked(lock func(time.Duration) (func(), error), wait time.Duration, do func() error) error {
-	unlock, err := lock(wait)
+func (s *Store) Locked(wait time.Duration, do func() error) error {
+	unlock, err := s.Lock(wait)
 	if err != nil {
 		return err
 	}
@@ -118,15 +89,24 @@ var errReader = errors.New("a process that can only read it holds it again and a
 // lockLook is how often a process that waits for a lock looks at who has it.
 const lockLook = 50 * time.Millisecond
 
-// lock takes the lock in a file. A process that can only read the file can hold a lock in
+// lock takes the lock in a file until unlock.
+func (s *Store) lock(name string, wait time.Duration, kills bool) (unlock func(), err error) {
+	f, err := s.lockIn(name, wait, kills)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// lockIn takes the lock in a file until that is closed. A process that can only read the file can hold a lock in
 // it, too: such a lock stops nobody. The file is replaced by a new one then. If kills is set,
 // a holder that is stopped is killed.
-func (s *Store) lock(name string, wait time.Duration, kills bool) (unlock func(), err error) {
+func (s *Store) lockIn(name string, wait time.Duration, kills bool) (f *os.File, err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
 	for end := time.Now().Add(wait); ; {
-		f, err := s.takeLock(name)
+		f, err = s.takeLock(name)
 		if errors.Is(err, ErrLocked) && time.Now().Before(end) {
 			f, err = s.waitLock(name, end, kills)
 		}
@@ -134,7 +114,7 @@ func (s *Store) lock(name string, wait time.Duration, kills bool) (unlock func()
 			// Who has the lock; if that cannot be written, nobody can tell.
 			_ = f.Truncate(0)
 			_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), proc.Start(os.Getpid()))
-			return func() { f.Close() }, nil // closing the file frees the lock
+			return f, nil
 		}
 		held := errors.Is(err, ErrLocked) || errors.Is(err, errReader)
 		if !held || !time.Now().Before(end) {

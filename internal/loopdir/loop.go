@@ -16,12 +16,10 @@ import (
 const (
 	stateFile  = "state.json"
 	trustFile  = "trust.json"
-	cancelFile = "cancelled"
 	stopFile   = "stop.json" // the hook that answers a stop now; one that was killed leaves it
 	lockFile   = "lock"
 	senderFile = "sender" // locked by the process that runs the notifiers
-	checksFile = "checks" // locked by the process that runs the loop's checks
-	firstFile  = "first"  // locked by a stop that waits for checksFile
+	agentFile  = "agent"  // locked by the process that writes what an agent asks of the loop
 
 	indexFile    = "tree"        // what the files of the work tree said at the last stop that looked there
 	sourceFile   = "source.json" // the last list that a tracker sent
@@ -67,6 +65,7 @@ type Store struct {
 	Refused   bool     // only the record may be used: the loop folder is not opened
 	loop      *os.Root // nil if the folder is gone
 	state     *os.Root // nil if there is no folder yet
+	locked    *os.File // has the loop's lock; nil: this store has not
 }
 
 // Open opens those of the loop's folders that exist. It creates nothing.
@@ -127,7 +126,7 @@ func (l *Loop) Shown() (paths []string) {
 	for _, name := range []string{ProgressFile, ConfigFile, StopLog, CheckLines} {
 		paths = append(paths, filepath.Join(l.Dir, name))
 	}
-	for _, name := range []string{stateFile, trustFile, cancelFile, receiptsFile, runFile, sourceFile, stopFile} {
+	for _, name := range []string{stateFile, trustFile, requestFolder, receiptsFile, runFile, sourceFile, stopFile} {
 		paths = append(paths, filepath.Join(l.StatePath(), name))
 	}
 	return paths

@@ -309,37 +309,6 @@ func (s *Store) Stopping() *decide.Running {
 // maxStop bounds stop.json, in bytes.
 const maxStop = 1 << 10
 
-// CancelAsked reports whether a person has asked to cancel the loop and no hook has
-// answered yet.
-func (s *Store) CancelAsked() bool {
-	if s.state == nil {
-		return false
-	}
-	_, err := s.state.Lstat(cancelFile)
-	return err == nil
-}
-
-// AskCancel asks the next hook to end the loop. It needs no lock, so it works while a hook
-// runs and when the record is damaged.
-func (s *Store) AskCancel() error {
-	if err := s.openState(true); err != nil {
-		return err
-	}
-	f, err := s.state.OpenFile(cancelFile, os.O_WRONLY|os.O_CREATE|nonblock, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// ClearCancel withdraws the request of AskCancel.
-func (s *Store) ClearCancel() error {
-	if err := s.state.Remove(cancelFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Receipts returns the stored results of checks. All of them passed.
 func (s *Store) Receipts() (all []decide.Receipt, err error) {
 	data, err := s.private(receiptsFile, maxReceipts)
@@ -444,7 +413,18 @@ const maxAgent = 16 << 20
 // Agent returns one of the agent's files, or nil if there is none.
 func (s *Store) Agent(name string) ([]byte, error) { return s.private(name, maxAgent) }
 
-// SaveAgent writes one of the agent's files. The caller holds the lock.
+// LockAgent calls do while this process alone writes the agent's files. The agents of several lanes write
+// them while checks of the loop run.
+func (s *Store) LockAgent(wait time.Duration, do func() error) error {
+	unlock, err := s.lock(agentFile, wait, false)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
+}
+
+// SaveAgent writes one of the agent's files, under LockAgent.
 func (s *Store) SaveAgent(name string, data []byte) error {
 	if err := s.openState(true); err != nil {
 		return err

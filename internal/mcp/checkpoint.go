@@ -41,7 +41,7 @@ var errKept = errors.New("there is such a checkpoint")
 func (k *desk) keep(p *loop.Picture, one agenthook.Checkpoint, unless func(agenthook.Checkpoint) bool) (
 	agenthook.Checkpoint, error) {
 	one.Iteration = p.Snapshot.Record().Iteration
-	err := k.Store.Locked(loop.LockWait, func() error {
+	err := k.Store.LockAgent(loop.LockWait, func() error {
 		c, err := k.checkpoints()
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 // keepAnswers keeps what the evaluators' commands gave for the agent. What is too large is left out: the answer itself
 // counts.
 func (k *desk) keepAnswers(j judged) (id string) {
-	_ = k.Store.Locked(loop.LockWait, func() (err error) {
+	_ = k.Store.LockAgent(loop.LockWait, func() (err error) {
 		snap := &j.Picture.Snapshot
 		id, err = agenthook.KeepAnswers(k.Store, snap.Answers, snap.Record().Iteration)
 		return err

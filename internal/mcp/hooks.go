@@ -61,7 +61,7 @@ type Cleared struct {
 
 // edit changes what the agent asks of the loop, under the lock.
 func (k *desk) edit(change func(p *loop.Picture, r *agenthook.Record) error) error {
-	return k.Store.Locked(loop.LockWait, func() error {
+	return k.Store.LockAgent(loop.LockWait, func() error {
 		p, err := k.Look()
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func (m *Maker) Write() error {
 		return err
 	}
 	defer l.Close()
-	return l.Store.Alone(loop.LockWait, func() error {
+	return l.Store.Locked(loop.LockWait, func() error {
 		if err := m.writeLocked(l); err != nil {
 			return err
 		}
@@ -197,7 +197,8 @@ func (m *Maker) begin(l *loop.Loop) error {
 		return err
 	}
 	if m.Force {
-		if err := errors.Join(l.Store.ClearCancel(), l.Store.ClearLogs()); err != nil {
+		l.Store.Done(l.Store.Requests())
+		if err := l.Store.ClearLogs(); err != nil {
 			return err
 		}
 	}

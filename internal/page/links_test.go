@@ -327,9 +327,7 @@ func furnish(w watchtest.World) {
 		fmt.Fprintf(&stops, `{"time": "2026-11-22T10:00:00Z", "verdict": "continue", "iteration": %d}`+"\n", i+2)
 	}
 	w.Write(filepath.Join(hook.Dir, loopdir.StopLog), stops.String())
-	w.Commit(hook, func(s *decide.State) {
-		s.Running = &decide.Running{PID: os.Getpid(), Start: s.ClientStart, Since: time.Now(), What: "a check"}
-	})
+	w.Check(hook)
 
 	w.Write(filepath.Join(w.Loop("none").Dir, loopdir.ConfigFile), `{"list": "none"}`)
 	w.Write(filepath.Join(w.Loop("long").Dir, loopdir.ListFile), watchtest.List(200, 60))

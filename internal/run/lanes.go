@@ -181,7 +181,11 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 		return l.interrupt(ctx, l.ends(""))
 	}
 	if l.stopped() {
-		if l.proving == nil && l.in(busy) == 0 {
+		switch {
+		case l.proving != nil || l.in(busy) > 0:
+		case l.store.AskedToStop(): // the step does what a person has asked
+			return l.interrupt(ctx, l.ends(""))
+		default:
 			return l.lookAt()
 		}
 		return l.listen(ctx, s)

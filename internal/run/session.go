@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -293,14 +294,15 @@ func (r *Run) watch(ctx context.Context, stop context.CancelFunc) {
 
 func (r *Run) cancelled() bool {
 	state, err := r.store.State()
-	return r.store.CancelAsked() || err == nil && (state.Status == decide.Cancelled ||
+	now := func(q loopdir.Request) bool { return q.Verb == loopdir.RequestCancel || q.Now }
+	return slices.ContainsFunc(r.store.Requests(), now) || err == nil && (state.Status == decide.Cancelled ||
 		state.Status == decide.Paused && state.StopNow)
 }
 
 // stopped reports whether a person has stopped the loop.
 func (r *Run) stopped() bool {
 	state, err := r.store.State()
-	return r.store.CancelAsked() || err == nil && state.Status != decide.InProgress
+	return r.store.AskedToStop() || err == nil && state.Status != decide.InProgress
 }
 
 // late reports whether the loop's time is up at a time when a session could begin. A person may have given it more.

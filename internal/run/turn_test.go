@@ -210,7 +210,7 @@ var laneRows = []row{
 	// What an agent or a person says.
 	{"an agent needs a person", func(s *laneStop) { s.Message = "<promise>BLOCKED: why</promise>" },
 		"end BLOCKED asks"},
-	{"a person cancels", func(s *laneStop) { s.CancelFile = true }, "end CANCELLED by_person"},
+	{"a person cancels", func(s *laneStop) { s.Requested = decide.Cancelled }, "end CANCELLED by_person"},
 	{"a person has paused it", func(s *laneStop) { s.State.Status = decide.Paused }, "pass | 1: a 1 4 | 2: b 1 5"},
 	{"a locked file has changed", func(s *laneStop) { s.Changed = []string{"x"} }, "end BLOCKED config_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *laneStop) { s.List = decide.List{Err: broken} },

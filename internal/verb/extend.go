@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
@@ -44,13 +46,35 @@ func (v Verbs) Extend() *cli.Command {
 			case e == (extension{}):
 				return cli.Usagef("extend what? say +10, +2h, --max-iterations N or --deadline T")
 			}
-			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.revive(w, l, "extend", e.apply) })(w, name)
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
+				err := v.revive(w, l, "extend", e.apply)
+				if errors.Is(err, loopdir.ErrLocked) {
+					return e.request(w, l, err)
+				}
+				return err
+			})(w, name)
 		},
 	}
 	cmd.Flags.Func("max-iterations", "allow `N` iterations in all, or +N more", e.setIterations)
 	cmd.Flags.Func("deadline", "allow the time `T` in all, such as 12h, or +T more",
 		e.setDeadline)
 	return cmd
+}
+
+// request gives more to a loop that a run works with lanes, whose checks run nearly always. Any other loop has to wait:
+// what its checks run must not give it more.
+func (e *extension) request(w io.Writer, l *loop.Loop, failed error) error {
+	p, err := l.Look()
+	if err != nil || len(p.Snapshot.State.Lanes) == 0 {
+		return failed
+	}
+	next := p.Snapshot.Record()
+	said, err := e.apply(p, &next)
+	if err != nil {
+		return err
+	}
+	r := loopdir.Request{Verb: loopdir.RequestExtend, Iterations: next.Extended, Deadline: next.ExtendedDeadline}
+	return request(w, l, r, failed, strings.TrimSuffix(said, "; "))
 }
 
 // RefuseIterations refuses a --max-iterations that ralph.json could not hold.

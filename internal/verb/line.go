@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -68,7 +67,7 @@ func statusLine(p *loop.Picture, session string) string {
 	}
 	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
 	next, open := list.Next()
-	switch r := s.Running; {
+	switch r := p.Checking(); {
 	case p.Snapshot.Asked() != decide.InProgress:
 		return line + " · " + strings.ToLower(string(p.Snapshot.Asked()))
 	case s.Session == "":
@@ -83,7 +82,7 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + runPart(p)
 	case !own:
 		return line + " · in another session"
-	case r != nil && proc.Alive(r.PID, r.Start):
+	case r != nil:
 		return line + " · runs " + r.What
 	case s.WaitingFor != "":
 		return line + " · waits for " + s.WaitingFor

@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
@@ -18,33 +20,20 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cli.Command {
 	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
-		// A person's request is written first, without the lock: it holds even if nothing else can
-		// be written. An agent's request counts only together with a notice of it.
-		if !l.Env.ByAgent {
-			if err := l.Store.AskCancel(); err != nil {
-				return fmt.Errorf("cannot cancel: %w", err)
-			}
-		}
 		over := false
 		next, err := stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
 			over = !next.Status.GoesOn() && next.Status != decide.Paused
-			switch {
-			case next.Status == decide.Cancelled:
+			if over {
 				return nil
-			case over:
-				return l.Store.ClearCancel()
 			}
 			end(l, next, decide.Cancelled)
 			next.Feature = ""
 			next.Attempts = 0
 			return nil
 		})
-		if err != nil && l.Env.ByAgent {
-			return fmt.Errorf("cannot cancel: %w", err)
-		}
 		if err != nil {
-			return fmt.Errorf("%s is cancelled at its next stop, since its files cannot be brought up to date now: %w",
-				name(l), err)
+			r := loopdir.Request{Verb: loopdir.RequestCancel}
+			return request(w, l, r, err, "its checks are stopped, and it is cancelled")
 		}
 		if over {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)
@@ -54,6 +43,26 @@ func (v Verbs) Cancel() *cli.Command {
 			l.Call("resume"))
 		return nil
 	})
+}
+
+// request leaves a person's request with the process that has the lock, and says what that will do. failed is why the
+// verb could not do it itself. To cancel works with a record that cannot be used, too. An agent's request counts only
+// together with a notice of it, so an agent leaves none.
+func request(w io.Writer, l *loop.Loop, r loopdir.Request, failed error, then string) error {
+	waits := errors.Is(failed, loopdir.ErrLocked)
+	if l.Env.ByAgent || !waits && r.Verb != loopdir.RequestCancel {
+		return failed
+	}
+	_, err := l.Store.Ask(r)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot %s: %w", r.Verb, err)
+	case !waits:
+		return fmt.Errorf("%s is cancelled at its next stop, since its files cannot be brought up to date now: %w",
+			name(l), failed)
+	}
+	fmt.Fprintf(w, "%s: checks run now; %s\n", name(l), then)
+	return nil
 }
 
 // end gives a loop an ending by who calls.
@@ -92,7 +101,8 @@ func (v Verbs) Pause() *cli.Command {
 			return nil
 		})
 		if err != nil {
-			return err
+			r := loopdir.Request{Verb: loopdir.RequestPause, Now: now}
+			return request(w, l, r, err, "it is paused when they are done")
 		}
 		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
@@ -141,10 +151,12 @@ func (v Verbs) Note() *cli.Command {
 				next.Note = text
 				return nil
 			})
-			if err == nil {
-				fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
+			if err != nil {
+				r := loopdir.Request{Verb: loopdir.RequestNote, Text: text}
+				return request(w, l, r, err, "the next prompt will include your note")
 			}
-			return err
+			fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
+			return nil
 		})(w, named)
 	}
 	return cmd

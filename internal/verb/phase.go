@@ -48,6 +48,7 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 		return NeedsYou, state.EndedAt
 	}
 	s := &p.Snapshot
+	hook := p.Checking()
 	switch {
 	case v.Doom != "" && !v.asked:
 		return NeedsYou, time.Time{}
@@ -55,8 +56,8 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 		return NeverBegun, time.Time{}
 	case p.Stale():
 		return NeedsYou, state.Seen
-	case v.Running != "":
-		return Working, state.Running.Since
+	case hook != nil:
+		return Working, hook.Since
 	case s.CutOff != nil:
 		return NeedsYou, s.CutOff.Since
 	case state.Session == "", state.Waits:

@@ -184,7 +184,7 @@ func (t *truster) trust(yes bool) error {
 		fmt.Fprintf(t.w, "the tracker lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
 	}
 	set := func() error { return t.l.SetTrust(record, t.path) }
-	if err := t.l.Store.Alone(loop.LockWait, set); err != nil {
+	if err := t.l.Store.Locked(loop.LockWait, set); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
@@ -225,7 +225,7 @@ func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error
 
 // revoke takes trust back.
 func revoke(w io.Writer, l *loop.Loop) error {
-	err := l.Store.Alone(loop.LockWait, func() error {
+	err := l.Store.Locked(loop.LockWait, func() error {
 		record, err := l.Store.Trust()
 		if err != nil {
 			return fmt.Errorf("%w, so no command of the loop runs", err)

@@ -221,7 +221,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Failed = failed(v.Checked)
 	v.Waits = waits(p, state, run)
 	v.stopped = stoppedOf(state, run)
-	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
+	if r := p.Checking(); r != nil {
 		v.Running = fmt.Sprintf("%s since %s", r.What, say.Clock(r.Since))
 	}
 	if len(state.Notices) > 0 {

@@ -40,9 +40,6 @@ func TestStuck(t *testing.T) {
 			state(w, func(s *decide.State) { s.Transcript, s.Seen = talk, then; edit(s) })
 		}
 	}
-	check := func(s *decide.State) {
-		s.Running = &decide.Running{PID: os.Getpid(), Start: s.ClientStart, What: "a check"}
-	}
 	const look, terminal = "look at its log; '", "look at the terminal of its session; '"
 	const one, lanes = "session silent 22 min, log: ", "lane 1 silent 22 min, log: "
 	for what, tc := range map[string]struct {
@@ -81,8 +78,11 @@ func TestStuck(t *testing.T) {
 		"of a run that is gone": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.PID = 1 << 30
 		}, long), "working", "", "none: "},
-		"a hook's":               {hook(func(*decide.State) {}), "STUCK", one, terminal},
-		"a hook's, in a check":   {hook(check), "working", "", "none: "},
+		"a hook's": {hook(func(*decide.State) {}), "STUCK", one, terminal},
+		"a hook's, in a check": {func(w watchtest.World) {
+			hook(func(*decide.State) {})(w)
+			w.Check(w.Loop("demo"))
+		}, "working", "", "none: "},
 		"a hook's, after a stop": {hook(func(s *decide.State) { s.Seen = time.Now() }), "working", "", "none: "},
 		"a hook's, idle": {hook(func(s *decide.State) {
 			s.Idle = time.Now().Add(-long)

@@ -230,8 +230,8 @@ func ofPicture(p *loop.Picture) (found Loop, of []proc.Process) {
 	found.Status = verb.Quick(p)
 	state := p.Snapshot.Record()
 	of = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
-	if state.Running != nil {
-		of = append(of, proc.Process{PID: state.Running.PID, Start: state.Running.Start})
+	if r := p.Checking(); r != nil {
+		of = append(of, proc.Process{PID: r.PID, Start: r.Start})
 	}
 	if last, err := record.Load(l.Store); err == nil && last != nil {
 		found.Run = runOf(last)

@@ -82,6 +82,18 @@ func (w World) Loop(name string) *loopdir.Loop {
 	return at
 }
 
+// Check has this process run a check of a loop.
+func (w World) Check(at *loopdir.Loop) {
+	w.Helper()
+	store, err := at.Open()
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer store.Close()
+	pid := os.Getpid()
+	store.BeginStop(decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now(), What: "a check"})
+}
+
 // Commit changes the record of a loop.
 func (w World) Commit(at *loopdir.Loop, edit func(*decide.State)) {
 	w.Helper()

@@ -1,0 +1,88 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// takeRequests puts into a snapshot what persons have asked while another process had the lock.
+func (l *Loop) takeRequests(s *decide.Snapshot) {
+	l.requests = nil
+	for _, r := range l.Store.Requests() {
+		switch r.Verb {
+		case loopdir.RequestEvent, loopdir.RequestTurn:
+			continue
+		case loopdir.RequestCancel:
+			s.Requested = decide.Cancelled
+		case loopdir.RequestPause:
+			s.Requested = cmp.Or(s.Requested, decide.Paused)
+		case loopdir.RequestNote:
+			s.State.Note = addNote(s.State.Note, r.Text)
+		case loopdir.RequestExtend:
+			extend(&s.State, r)
+		}
+		l.requests = append(l.requests, r)
+	}
+}
+
+// extend gives a loop more, as a person asked while the checks of a lane ran.
+func extend(s *decide.State, r loopdir.Request) {
+	if len(s.Lanes) == 0 {
+		return
+	}
+	if r.Iterations > 0 {
+		s.Extended, s.Lowered = r.Iterations, 0
+	}
+	if r.Deadline > 0 {
+		s.ExtendedDeadline = r.Deadline
+	}
+}
+
+// addNote adds a person's note to those that wait for the next prompt.
+func addNote(all, text string) string {
+	if all == "" {
+		return text
+	}
+	return all + "\n" + text
+}
+
+// askLater leaves a request for an event that got no lock, so that the process which has it answers the event. err is
+// why it got none. Only a stop's client waits for an answer.
+func (l *Loop) askLater(ev Event, err error) (*Step, error) {
+	if ev.Event == decide.EventStop || !errors.Is(err, loopdir.ErrLocked) {
+		return nil, err
+	}
+	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &ev.Heard}
+	if _, err := l.Store.Ask(r); err != nil {
+		return nil, err
+	}
+	p, err := l.Read(ev)
+	if err != nil {
+		return nil, err
+	}
+	state := p.Snapshot.State
+	return &Step{Picture: p, Decision: decide.Decision{Verdict: decide.Pass, Next: state, From: state}}, nil
+}
+
+// eventsAsked reports whether events wait to be answered.
+func (l *Loop) eventsAsked() bool { return l.Store.Asked(loopdir.RequestEvent) }
+
+// answerRequests answers the events that got no lock, in the order in which they came, and returns the last step that
+// ended the loop; nil: none did. An event that cannot be answered is lost, as if its process had failed.
+func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
+	for _, r := range l.Store.Requests() {
+		if r.Verb != loopdir.RequestEvent || r.Of == nil {
+			continue
+		}
+		step, err := l.answer(ctx, Event{Heard: *r.Of, Name: r.Name, At: r.At, Timeout: maxSend})
+		l.Store.Done([]loopdir.Request{r})
+		if err == nil && step.Decision.Verdict == decide.End {
+			end = step
+		}
+	}
+	return end
+}

@@ -1,0 +1,90 @@
+package loopdir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// TestShare takes a step of a loop while another goroutine runs checks of its, one of which may change the record.
+func TestShare(t *testing.T) {
+	for what, forge := range map[string]bool{"an honest check": false, "a check that completes the loop": true} {
+		t.Run(what, func(t *testing.T) {
+			l := newLoop(t)
+			s, other := opened(t, l), opened(t, l)
+			if err := s.Locked(time.Second, func() error { return s.SaveState(record(1)) }); err != nil {
+				t.Fatal(err)
+			}
+			changed, err := s.Share(time.Second, "", func() {
+				if _, err := s.lockIn(lockFile, 0, false); !errors.Is(err, ErrLocked) {
+					t.Errorf("another process gets the lock: %v", err)
+				}
+				if err := other.Locked(time.Second, func() error { return other.SaveState(record(2)) }); err != nil {
+					t.Error(err)
+				}
+				if !forge {
+					return
+				}
+				done := []byte(`{"schema": 3, "status": "COMPLETE", "iteration": 2}`)
+				if err := os.WriteFile(filepath.Join(l.StatePath(), stateFile), done, 0o600); err != nil {
+					t.Error(err)
+				}
+			})
+			if err != nil || (changed != "") != forge {
+				t.Errorf("%q was changed, %v", changed, err)
+			}
+			state, err := s.State()
+			if err != nil || state.Iteration != 2 || state.Status != decide.InProgress {
+				t.Errorf("the record is at iteration %d, %s, %v", state.Iteration, state.Status, err)
+			}
+			if err := other.Locked(time.Second, func() error { return nil }); err != nil {
+				t.Errorf("the lock is not free again: %v", err)
+			}
+		})
+	}
+}
+
+func record(iteration int) decide.State {
+	return decide.State{
+		Schema:  decide.SchemaVersion,
+		Ending:  decide.Ending{Status: decide.InProgress},
+		Counted: decide.Counted{Iteration: iteration},
+	}
+}
+
+// TestRequests asks for several things while the lock is taken.
+func TestRequests(t *testing.T) {
+	s := opened(t, newLoop(t))
+	lock(t, s)
+	asked := []Request{
+		{Verb: RequestNote, Text: "use tabs"},
+		{Verb: RequestPause, Now: true},
+		{Verb: RequestEvent, Name: "SessionEnd", Of: &decide.Heard{Event: decide.EventEnd, Session: "s1"}},
+		{Verb: RequestCancel},
+	}
+	for _, r := range asked {
+		if _, err := s.Ask(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := s.Requests()
+	if len(got) != len(asked) {
+		t.Fatalf("%d requests, want %d", len(got), len(asked))
+	}
+	for i, want := range asked {
+		if got[i].Verb != want.Verb || got[i].Text != want.Text || got[i].Now != want.Now || got[i].Name != want.Name {
+			t.Errorf("request %d is %+v, want %+v", i, got[i], want)
+		}
+	}
+	if of := got[2].Of; of == nil || of.Event != decide.EventEnd || of.Session != "s1" {
+		t.Errorf("the event is %+v", of)
+	}
+	s.Done(got[:2])
+	if s.Asked(RequestPause) || !s.Asked(RequestCancel) || !s.AskedToStop() {
+		t.Errorf("left are %+v", s.Requests())
+	}
+}
