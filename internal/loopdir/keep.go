@@ -72,7 +72,7 @@ func (s *Store) Keep(session string) (*Kept, error) {
 		{name: receiptsFile, limit: maxReceipts},
 		{name: baselineFile, limit: features.MaxBytes}, {name: sourceFile, limit: features.MaxBytes},
 	} {
-		f.data, err = s.private(f.name, f.limit)
+		f.data, err = s.record(f.name, f.limit)
 		if err != nil {
 			return nil, err
 		}

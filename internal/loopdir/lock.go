@@ -45,6 +45,7 @@ func (s *Store) lockLoop(wait time.Duration, kills bool) (unlock func(), err err
 		return unlock, err
 	}
 	s.locked, err = s.lockIn(lockFile, wait, kills)
+	s.read = map[string][]byte{}
 	return s.unlock, err
 }
 
@@ -52,7 +53,7 @@ func (s *Store) unlock() {
 	if s.locked != nil {
 		s.locked.Close() // that frees the lock
 	}
-	s.locked = nil
+	s.locked, s.read = nil, nil
 }
 
 // LockSender makes this process the sender, which runs the loop's notifiers. It stays the

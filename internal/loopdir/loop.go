@@ -61,11 +61,12 @@ func RoomFolders(cacheDir, path, project string) (there []string) {
 // Store holds the open folders of a loop. The caller must call Close.
 type Store struct {
 	Loop      *Loop
-	Protected bool     // the record is outside the project; if not, no trust record is believed
-	Refused   bool     // only the record may be used: the loop folder is not opened
-	loop      *os.Root // nil if the folder is gone
-	state     *os.Root // nil if there is no folder yet
-	locked    *os.File // has the loop's lock; nil: this store has not
+	Protected bool              // the record is outside the project; if not, no trust record is believed
+	Refused   bool              // only the record may be used: the loop folder is not opened
+	loop      *os.Root          // nil if the folder is gone
+	state     *os.Root          // nil if there is no folder yet
+	locked    *os.File          // has the loop's lock; nil: this store has not
+	read      map[string][]byte // files of the record, while this store has the lock; nil: there is no such file
 }
 
 // Open opens those of the loop's folders that exist. It creates nothing.

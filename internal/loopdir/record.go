@@ -38,7 +38,7 @@ const (
 // cannot be read is an error: State never replaces it by a fresh one.
 func (s *Store) State() (decide.State, error) {
 	var state decide.State
-	data, err := s.private(stateFile, maxState)
+	data, err := s.record(stateFile, maxState)
 	if err == nil && data != nil {
 		state, err = parseState(data)
 	}
@@ -54,6 +54,20 @@ func (s *Store) State() (decide.State, error) {
 
 // errHalf says of a record that no version of this program wrote all of it.
 var errHalf = errors.New("move it away to start over")
+
+// record reads a file of the record, as private does. While this store has the lock, it reads each one once: only what
+// checks run could change it, and Mend puts it back.
+func (s *Store) record(name string, limit int64) ([]byte, error) {
+	data, known := s.read[name]
+	if known {
+		return data, nil
+	}
+	data, err := s.private(name, limit)
+	if err == nil && s.locked != nil {
+		s.read[name] = data
+	}
+	return data, err
+}
 
 // private reads a file of the state folder. It returns nil if there is no such file, and
 // an error if somebody else may have written the file.
@@ -101,6 +115,12 @@ func (s *Store) replaceJSON(name string, record any, limit int) error {
 	if len(data) >= limit {
 		return fmt.Errorf("%s: the record would be larger than %d MB", name, limit>>20)
 	}
+	return s.replaceRecord(name, data)
+}
+
+// replaceRecord writes a file of the record, under the lock.
+func (s *Store) replaceRecord(name string, data []byte) error {
+	delete(s.read, name)
 	return replace(s.state, name, data, 0o600, true, nil)
 }
 
@@ -311,7 +331,7 @@ const maxStop = 1 << 10
 
 // Receipts returns the stored results of checks. All of them passed.
 func (s *Store) Receipts() (all []decide.Receipt, err error) {
-	data, err := s.private(receiptsFile, maxReceipts)
+	data, err := s.record(receiptsFile, maxReceipts)
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &all)
 	}
@@ -328,7 +348,7 @@ func (s *Store) Receipts() (all []decide.Receipt, err error) {
 // SetReceipts stores the results of checks that passed. The caller holds the lock.
 func (s *Store) SetReceipts(all []decide.Receipt) error {
 	data, _ := json.Marshal(all) // cannot fail: texts, numbers and times
-	return replace(s.state, receiptsFile, append(data, '\n'), 0o600, true, nil)
+	return s.replaceRecord(receiptsFile, append(data, '\n'))
 }
 
 // scriptPrefix is how the names of kept files begin, in the state folder.
@@ -358,19 +378,21 @@ func (s *Store) ScriptPath(name string) string {
 }
 
 // Source returns the list that a tracker sent last, or nil if it was not asked yet.
-func (s *Store) Source() ([]byte, error) { return s.private(sourceFile, features.MaxBytes) }
+func (s *Store) Source() ([]byte, error) { return s.record(sourceFile, features.MaxBytes) }
 
 // SetSource stores the list that a tracker has sent. The caller holds the lock.
 func (s *Store) SetSource(text []byte) error {
 	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
 		return err
 	}
+	delete(s.read, sourceFile)
 	return Replace(s.state, sourceFile, text, 0o600)
 }
 
 // ForgetSource removes the stored list, so that the tracker is asked as for the first time.
 func (s *Store) ForgetSource() {
 	if s.state != nil {
+		delete(s.read, sourceFile)
 		_ = s.state.Remove(sourceFile) // usually the file does not exist
 	}
 }
@@ -453,7 +475,7 @@ func (s *Store) Trust() (*config.Trust, error) {
 	if !s.Protected {
 		return nil, nil
 	}
-	data, err := s.private(trustFile, maxTrust)
+	data, err := s.record(trustFile, maxTrust)
 	if err == nil && data == nil {
 		return nil, nil
 	}
@@ -481,7 +503,7 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 	if len(t.Features) > 0 && path != "" {
 		list, err := optional(readList(path, []string{s.Loop.Dir, s.Loop.Project})) // the list may not exist yet
 		if err == nil {
-			err = replace(s.state, baselineFile, list, 0o600, true, nil)
+			err = s.replaceRecord(baselineFile, list)
 		}
 		if err != nil {
 			return err
