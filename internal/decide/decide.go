@@ -133,7 +133,7 @@ func (d *Decision) giveNote(s *Snapshot, counted bool) {
 	d.Note = strings.TrimPrefix(d.Next.NoteGiven+"\n"+d.Next.Note, "\n")
 	d.Note = strings.TrimSuffix(d.Note, "\n")
 	d.Next.Note = ""
-	if s.Fresh {
+	if s.FreshSession {
 		d.Next.NoteGiven = d.Note
 	}
 }
@@ -178,7 +178,7 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 		d.Next.Attempts = 0
 		d.Next.Lanes = nil
 	}
-	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges()
+	d.Next.Judged = s.FreshSession && s.Event == EventStop && status.Judges()
 	d.Next.WaitingSince = time.Time{}
 	d.Next.WaitingFor = ""
 	d.Next.Blocks = nil

@@ -150,8 +150,8 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
-		s.Fresh, s.OthersWork, s.NoSession, s.Refused, s.SameIteration = true, d.is(), d.is(), d.is(), d.is()
-		s.Spent, s.Stuck = pick(d, "", Budget, MaxIterations), pick(d, "", "a branch")
+		s.FreshSession, s.OthersWork, s.NoSession, s.Refused, s.SameIteration = true, d.is(), d.is(), d.is(), d.is()
+		s.Why, s.Stuck = pick(d, "", "$2.01 of $2.00 spent"), pick(d, "", "a branch")
 		s.State.Lanes = make([]Lane, d.n(6))
 	},
 }

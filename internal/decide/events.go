@@ -44,10 +44,10 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		return
 	}
 	d.takeOwnership(s)
-	if !s.Unread {
-		d.giveNote(s, !s.Fresh || s.State.Judged)
+	if !s.NoSession {
+		d.giveNote(s, !s.FreshSession || s.State.Judged)
 	}
-	if status == Handover || s.Fresh && s.State.Judged {
+	if status == Handover || s.FreshSession && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}
 	if next, has := s.List.Next(); has && status == Handover {
@@ -115,7 +115,7 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 		d.end(s, Interrupted, reason)
 	}
 	d.Next.Gone = s.Event == EventEnd // its client may live on with another conversation
-	d.Next.Needs = plain.Line(s.Bill, 300)
+	d.Next.Needs = plain.Line(s.Why, 300)
 	if s.CutOff != nil {
 		d.Next.Needs = "its last stop was cut off: the hook was killed"
 	}

@@ -64,18 +64,10 @@ func guards(st *stop) (first answer) {
 	for _, g := range guardTable {
 		saw := g.sees(st)
 		if saw != "" && !st.GuardsOff && first.verdict == "" {
-			first = finish(g.status, g.reason, fmt.Sprintf("%s (guard %s)", st.saidBy(saw), g.name))
+			first = finish(g.status, g.reason, fmt.Sprintf("%s (guard %s)", saw, g.name))
 		}
 	}
 	return first
-}
-
-// saidBy names the worker that says something, if one does: nobody has seen whether it is so.
-func (s *Snapshot) saidBy(text string) string {
-	if s.Worker == "" {
-		return text
-	}
-	return "the worker " + s.Worker + " says: " + text
 }
 
 // denied counts iterations in which the agent's permissions refused a tool. An agent that gets on without the tool is

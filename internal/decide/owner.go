@@ -63,7 +63,7 @@ func (s *Snapshot) newProcess() bool {
 
 // takeOwnership makes the session the owner, and the loop IN_PROGRESS.
 func (d *Decision) takeOwnership(s *Snapshot) {
-	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover || s.Fresh
+	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover || s.FreshSession
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		d.Next.SessionPassed = 0

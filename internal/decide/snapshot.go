@@ -99,28 +99,10 @@ type Found struct {
 	Committed *Committed // what became of what this stop has proven; nil: it was not to be committed
 }
 
-// Round is what a host adds to EventStop that works each iteration in a fresh session of the agent.
-type Round struct {
-	Fresh   bool   // it is such a host
-	Unread  bool   // of EventPrompt: no session gets the prompt; another stop gives the next one
-	Claimed bool   // the session claims that all is done, by its exit status for example
-	Broken  bool   // the session broke off, so it promises nothing of the whole loop; it may still ask for a person
-	Spent   string // Budget, or MaxIterations if its iterations are used up: a limit of the host's own; "": none
-	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
-	Raise   string // with Spent: the flag with which the host goes on
-	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
-	Worker  string // who has worked the session elsewhere, and is not to be believed; "": nobody
-
-	NoSession  bool // no session has ended: the host asks what to hand out
-	OthersWork bool // other sessions of the host run, or have work that is not in the list yet
-	Refused    bool // what the session did is not merged, because a check failed or it was in conflict
-}
-
 // Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
 	Heard
-	Round
 	Folder
 	Listed
 	Rules
@@ -155,6 +137,17 @@ type Heard struct {
 	Failure  string   // EventFailure: the name of the API error, such as RateLimit
 	Active   bool     // EventStop: some hook has blocked in this turn
 	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
+
+	// What a host says that starts the agent's sessions itself.
+	FreshSession bool   // each iteration has a session of its own
+	NoSession    bool   // EventStop: no session has ended, the host asks what is next; EventPrompt: none gets the prompt
+	Claimed      bool   // the session claims that all is done, by its exit status for example
+	Broken       bool   // the session broke off, so it promises nothing of the whole loop; it may still ask for a person
+	Denied       string // the tools that the agent's permissions refused in the session, in words; "": none
+	Refused      bool   // what the session did is not merged, because a check failed or it was in conflict
+	OthersWork   bool   // other sessions of the host run, or have work that is not in the list yet
+	Why          string // why the host begins no other session, such as money that is spent; "": it may, or nobody says
+	Raise        string // with Why, of EventStop: the flag with which the host goes on
 }
 
 // Folder is what the folder of the loop and its record show.

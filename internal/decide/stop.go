@@ -152,7 +152,7 @@ func agentAsksForPerson(st *stop) answer {
 	}
 	status, why := Said(st.Message, st.Promises)
 	if status == Blocked || status == Escalated {
-		return finish(status, Asks, plain.Line(st.saidBy(why), 500))
+		return finish(status, Asks, plain.Line(why, 500))
 	}
 	st.d.Promised = status == Complete && !st.Broken
 	return answer{}
@@ -433,7 +433,7 @@ func outOfBudget(st *stop) answer {
 		over = !st.NoSession && st.next.Iteration > st.d.Limit
 	}
 	switch {
-	case !over && st.Spent == "":
+	case !over && st.Why == "":
 		return answer{}
 	case st.OthersWork:
 		return answer{verdict: Wait}
@@ -441,7 +441,7 @@ func outOfBudget(st *stop) answer {
 		return finish(ReachedLimit, MaxIterations, "")
 	}
 	st.next.Raise = st.Raise
-	return finish(ReachedLimit, Budget, st.Bill)
+	return finish(ReachedLimit, Budget, st.Why)
 }
 
 // countUnchanged counts the stops in a row without a change. It looks at the list first, and only if that did not
@@ -558,7 +558,7 @@ func hourFull(st *stop) answer {
 	if len(st.next.Lanes) == 0 { // this stop comes again
 		st.next.Habits = st.d.From.Habits
 	}
-	if st.Fresh {
+	if st.FreshSession {
 		return answer{verdict: Wait}
 	}
 	return finish(Handover, IterationsPerHour, "")

@@ -76,7 +76,7 @@ func repository(t *testing.T, sub, config string, tracked bool) (*loop.Loop, str
 		Catch:   context.WithCancel,
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 	}
-	step(t, env, loop.Event{Round: decide.Round{Fresh: true, NoSession: true, OthersWork: true}})
+	step(t, env, loop.Event{Heard: decide.Heard{FreshSession: true, NoSession: true, OthersWork: true}})
 	at, err := env.Where().Recorded(folder)
 	if err != nil {
 		t.Fatal(err)

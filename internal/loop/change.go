@@ -208,7 +208,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	ev.Name = sessionEnd
 	ev.Session = p.Snapshot.State.Session
 	if unusable := l.At.Check(); unusable != nil && l.At.Gone() {
-		ev.Bill = plain.Line(unusable.Error(), 300)
+		ev.Why = plain.Line(unusable.Error(), 300)
 	}
 	if l.Env.OnComplete == "" {
 		l.Env.OnComplete = p.Snapshot.State.OnComplete

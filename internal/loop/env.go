@@ -84,7 +84,6 @@ func (e Env) Where() loopdir.Where {
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
 	decide.Heard
-	decide.Round // EventStop of a host that works each iteration in a fresh session
 
 	// Decide asks the rules for a host that shows them a snapshot of its own, and adds to what they decide; nil:
 	// decide.Decide.

@@ -38,7 +38,6 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		Heard:  ev.Heard,
 		Folder: decide.Folder{Bound: l.At.Bound},
 		Now:    ev.At,
-		Round:  ev.Round,
 	}
 	s.Marked = l.marked
 	s.Goal = ev.Goal || l.marked && ev.Rivals != nil && ev.Rivals()

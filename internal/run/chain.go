@@ -31,16 +31,19 @@ type legStop struct {
 	review bool // it reviewed what others claim, and built nothing; when that is done, they go on with what is open
 	hold   bool // a loop that is complete goes on
 	done   bool // the leg is over with this session: with job or review always, else only if the loop is complete
+	used   bool // iterations of the run are used up, such as those of the leg
 }
 
-// legStop returns how the leg that works stands. own is what became of the leg's own part.
-func (r *Run) legStop(own *record.Own) legStop {
+// legStop returns how the leg that works stands. own is what became of the leg's own part, and limit the limit of the
+// run that is reached.
+func (r *Run) legStop(own *record.Own, limit ownLimit) legStop {
 	leg := r.Record.Leg()
 	if leg == nil {
 		return legStop{}
 	}
 	done := own != nil && own.Done
-	return legStop{job: leg.Job, review: leg.Reviews, hold: !done || !r.Record.Chain.Last(), done: done}
+	used := limit.reason == decide.MaxIterations
+	return legStop{job: leg.Job, review: leg.Reviews, hold: !done || !r.Record.Chain.Last(), done: done, used: used}
 }
 
 // decide asks the loop's rules about the session.
@@ -86,9 +89,10 @@ func (l legStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 func (l legStop) ask(s decide.Snapshot, over bool) (decide.Decision, decide.Need) {
 	if over || l.done && l.review {
 		forget(&s.State)
+		s.Limits.CheckFailures = 0
 	}
-	if over && s.Spent == decide.MaxIterations {
-		s.Spent = ""
+	if over && l.used {
+		s.Why = ""
 	}
 	return decide.Decide(s)
 }
@@ -105,7 +109,7 @@ func forget(s *decide.State) {
 // moves returns how many legs further the chain is with a session that the loop has counted; -1: a review has left
 // features open. state is that of the loop.
 func (r *Run) moves(own *record.Own, state decide.State) int {
-	told, is := r.legStop(own), map[bool]int{true: 1}
+	told, is := r.legStop(own, ownLimit{}), map[bool]int{true: 1}
 	switch complete := state.Complete || state.Status == decide.Complete; {
 	case r.Record.Leg() == nil:
 		return 0

@@ -270,11 +270,7 @@ func (l *lanes) inTurn() (all []*lane, own int) {
 // alone: until one has begun a session, no other lane does before this one, so what they have does not count.
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
 	one.again = time.Time{}
-	ev := l.event(decide.EventStop)
-	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
-		ev.Spent, ev.Bill, ev.Raise = used.reason, used.why(), used.raise
-	}
-	l.noteBudget(&ev)
+	ev := l.stopEvent(nil, l.limit(nil, l.in(busy, ended, queued, tested)))
 	ev.Decide = l.turn(&ev, one).decide
 	ev.NoSession = true
 	if alone && l.in(busy) == 0 {
@@ -320,18 +316,20 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 // stopAtBudget stops all sessions if one has used up the money or the tokens of the run, since they cost more. What has
 // ended is paid for, so it is tested and merged.
 func (l *lanes) stopAtBudget(c *record.Current) {
-	used := l.limit(c, 0)
+	used := l.Run.limit(c, 0)
 	if used.reason == decide.Budget {
 		l.used = used
 		l.stopSessions()
 	}
 }
 
-// noteBudget says in an event that the money or the tokens are used up, unless it says so.
-func (l *lanes) noteBudget(ev *loop.Event) {
-	if l.used.reason != "" && ev.Spent != decide.Budget {
-		ev.Spent, ev.Bill, ev.Raise = l.used.reason, l.used.why(), l.used.raise
+// limit is Run.limit, or the money or the tokens that are used up.
+func (l *lanes) limit(c *record.Current, more int) ownLimit {
+	limit := l.Run.limit(c, more)
+	if l.used.reason != "" && limit.reason != decide.Budget {
+		return l.used
 	}
+	return limit
 }
 
 // turn returns the turn of a lane, and says in its event whether others work. A lane with work that is not merged goes
@@ -483,11 +481,10 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		return nil, nil
 	}
 	c, done := one.Current, one.done
-	ev := l.stopEvent(c, l.in(busy, ended, queued))
-	l.noteBudget(&ev)
+	ev := l.stopEvent(c, l.limit(c, 1+l.in(busy, ended, queued)))
 	one.stage = free
 	t := l.turn(&ev, one)
-	t.newWork = done.moved
+	t.newWork, t.worker = done.moved, c.Worker
 	ev.Refused, ev.Decide = done.refused, t.decide
 	if !done.refused && done.tip == l.Record.Merges.Commit && len(done.results) > 0 {
 		ev.Results, ev.Contents = done.results, done.results[0].Tree

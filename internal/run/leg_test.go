@@ -14,7 +14,7 @@ type snapshot = decide.Snapshot
 func TestLegStop(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	base := snapshot{
-		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1"},
+		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1", FreshSession: true},
 		Folder: decide.Folder{OwnerAlive: true, OwnerKnown: true, State: decide.State{
 			Schema:  1,
 			Ending:  decide.Ending{Status: decide.InProgress},
@@ -32,7 +32,8 @@ func TestLegStop(t *testing.T) {
 	review, opened := legStop{review: true, hold: true}, legStop{review: true, done: true}
 	job, hold, done := legStop{job: true}, legStop{hold: true}, legStop{hold: true, done: true}
 	otherTree := func(s *snapshot) { s.State.TreeDigest = "other" }
-	used := func(s *snapshot) { s.Spent = decide.MaxIterations }
+	const usedUp = "6 of 6 iterations"
+	used := func(s *snapshot) { s.Why = usedUp }
 	for _, tc := range []struct {
 		name     string
 		leg      legStop
@@ -73,7 +74,7 @@ func TestLegStop(t *testing.T) {
 		{"the job is done, and the one before has asked", legStop{job: true, done: true}, false, func(s *snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.Continue, "", false},
-		{"the money", done, true, func(s *snapshot) { s.Round.Spent = decide.Budget }, decide.End, decide.Budget, true},
+		{"the money", done, true, func(s *snapshot) { s.Why = spent }, decide.End, decide.Budget, true},
 		{"the loop's own limit", done, true, func(s *snapshot) { s.Limits.MaxIterations, s.Limits.Trusted = 3, true },
 			decide.End, decide.MaxIterations, true},
 		{"a review leaves a feature open", opened, false, nil, decide.Continue, "", false},
@@ -97,11 +98,12 @@ func TestLegStop(t *testing.T) {
 		s := base
 		s.List = items(tc.complete)
 		s.State.ListDigest, s.State.Passed = s.List.Digest(), s.List.Passed()
-		s.Round = decide.Round{Fresh: true}
 		if tc.change != nil {
 			tc.change(&s)
 		}
-		d, need := tc.leg.decide(s)
+		leg := tc.leg
+		leg.used = s.Why == usedUp
+		d, need := leg.decide(s)
 		if need.Kind != decide.NeedNothing || d.Verdict != tc.verdict || d.Next.ExitReason != tc.reason ||
 			d.Next.Complete != tc.goesOn {
 			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,

@@ -417,7 +417,7 @@ func waitForAgent(c *record.Current) error {
 // person's note waits for the next one.
 func (r *Run) take(ctx context.Context, unread bool) (*loop.Step, error) {
 	ev := r.taking()
-	ev.Unread = unread
+	ev.NoSession = unread
 	step, err := r.step(ctx, ev)
 	switch {
 	case err != nil:
@@ -444,10 +444,10 @@ func (r *Run) taking() loop.Event {
 // event returns an event of the run for the loop.
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
-		Heard: decide.Heard{Event: kind, Session: r.Record.Session(), Client: os.Getpid()},
+		Heard: decide.Heard{Event: kind, Session: r.Record.Session(), Client: os.Getpid(), FreshSession: true},
 		Name:  "Session", At: time.Now(), Timeout: stepTime,
-		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
-		Round: decide.Round{Fresh: true}, WorkTree: r.workTree,
+		Tail:     func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
+		WorkTree: r.workTree,
 	}
 }
 
@@ -575,7 +575,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Ended.Own == nil {
 		return r.interrupt(ctx, r.ends(""))
 	}
-	ev := r.stopEvent(r.Record.Current, 0)
+	ev := r.stopEvent(r.Record.Current, r.limit(r.Record.Current, 1))
 	s, err := r.mustStep(ctx, ev)
 	if err != nil {
 		return nil, err

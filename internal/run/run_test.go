@@ -87,8 +87,8 @@ func TestSpent(t *testing.T) {
 		r.Record.Spent.Add(used)
 		r.Record.Spent.Add(used)
 		r.Record.Spent.Add(agent.Usage{})
-		ev := r.stopEvent(r.Record.Current, 0)
-		if got := strings.TrimPrefix(ev.Spent+": "+ev.Bill, ": "); got != tc.want {
+		l := r.limit(r.Record.Current, 1)
+		if got := strings.TrimPrefix(l.reason+": "+l.why(), ": "); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.o, got, tc.want)
 		}
 	}

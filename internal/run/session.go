@@ -67,7 +67,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 // ends returns the event of a run that ends before its loop.
 func (r *Run) ends(why string) loop.Event {
 	ev := r.event(decide.EventEnd)
-	ev.Bill = why
+	ev.Why = why
 	return ev
 }
 
@@ -77,7 +77,7 @@ func (r *Run) fails(class, why string, until time.Time) loop.Event {
 		return r.ends(why)
 	}
 	ev := r.event(decide.EventFailure)
-	ev.Failure, ev.Bill = class, why
+	ev.Failure, ev.Why = class, why
 	ev.Tail = func(time.Time) decide.Tail { return decide.Tail{Context: -1, RetryAt: until} }
 	return ev
 }
@@ -320,41 +320,42 @@ func (r *Run) wait(ctx context.Context, until time.Time, why string) {
 	r.Record.Waiting = nil
 }
 
-// stopEvent is what the loop is told of a session that has ended. others is how many other sessions run.
-func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
+// stopEvent is what the loop is told of a session that has ended, and of the limit that is reached with it.
+func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 	ev := r.event(decide.EventStop)
-	if c != nil && c.Ended != nil {
-		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
-		ev.Broken = c.Ended.Class.Breaks()
-		ev.ExitCode = strconv.Itoa(c.Ended.ExitCode)
-		ev.Worker = c.Worker
-		if c.Ended.Denied > 0 {
-			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
-		}
-		if r.Record.Leg() != nil {
-			ev.Decide = r.legStop(c.Ended.Own).decide
-		}
-		if own := c.Ended.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
-			ev.Message += "\n" + decide.Promised
-		}
+	ev.Why, ev.Raise = limit.why(), limit.raise
+	if c == nil || c.Ended == nil {
+		return ev
 	}
-	if l := r.limit(c, 1+others); l.reason != "" {
-		ev.Spent, ev.Bill, ev.Raise = l.reason, l.why(), l.raise
-		if ev.Worker != "" {
-			ev.Bill += ", as its workers say; the last one was " + ev.Worker
-		}
+	ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
+	ev.Broken = c.Ended.Class.Breaks()
+	ev.ExitCode = strconv.Itoa(c.Ended.ExitCode)
+	if c.Ended.Denied > 0 {
+		ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
+	}
+	if own := c.Ended.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
+		ev.Message += "\n" + decide.Promised
+	}
+	if r.Record.Leg() != nil {
+		ev.Decide = r.legStop(c.Ended.Own, limit).decide
+	}
+	if ev.Why != "" && c.Worker != "" {
+		ev.Why += ", as its workers say; the last one was " + c.Worker
 	}
 	return ev
 }
 
-// ownLimit is a limit of the run's own that is reached.
+// ownLimit is a limit of the run's own that is reached; zero: none is.
 type ownLimit struct {
-	reason string // as decide.Round.Spent
+	reason string // decide.Budget, or decide.MaxIterations
 	bill   string // what was used, in words that follow "the run has"
 	raise  string // a flag with which the run goes on
 }
 
 func (l ownLimit) why() string {
+	if l.reason == "" {
+		return ""
+	}
 	flag, _, _ := strings.Cut(l.raise, " ")
 	return fmt.Sprintf("the run has %s (%s)", l.bill, flag)
 }

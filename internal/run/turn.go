@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // turn is the turn of one lane: its session has ended, or it has none and asks for work. The loop's rules know one
@@ -16,6 +17,7 @@ import (
 // puts into the record what all lanes have then.
 type turn struct {
 	lane, lanes int               // the number of the lane, from 1; how many there are
+	worker      string            // who has worked the session elsewhere, and is not to be believed; "": nobody
 	newWork     bool              // the session changed files of the lane's work tree
 	patient     bool              // a list or a configuration that cannot be used changes nothing: a better one may come
 	later       map[string]bool   // ids of features that no lane may begin while other lanes work
@@ -44,6 +46,8 @@ func (t turn) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 		h.give(&d)
 	case d.Verdict == decide.Wait:
 		h.rest(&d)
+	case t.worker != "" && slices.Contains([]string{decide.Asks, decide.PermissionDenied}, d.Next.ExitReason):
+		d.Next.Needs = "the worker " + plain.Line(t.worker, 80) + " says: " + d.Next.Needs
 	}
 	return d, need
 }

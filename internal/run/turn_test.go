@@ -63,7 +63,7 @@ func inLanes() laneStop {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	s := laneStop{turn: turn{lane: 1, lanes: 2, newWork: true}}
 	s.Event, s.Session, s.Now, s.Header, s.List = decide.EventStop, "run-1", now, header, list(".....")
-	s.Fresh, s.OthersWork = true, true
+	s.FreshSession, s.OthersWork = true, true
 	s.Limits = decide.Limits{Stagnation: 3, MaxWait: time.Hour}
 	s.State = decide.State{
 		Schema:    decide.SchemaVersion,
@@ -76,6 +76,9 @@ func inLanes() laneStop {
 	}
 	return s
 }
+
+// spent says why no session begins.
+const spent = "$2.01 of $2.00 spent"
 
 // has returns what a lane has.
 func has(feature string, attempts, iteration int) decide.Lane {
@@ -168,13 +171,13 @@ var laneRows = []row{
 		"wait 15 | 1: a 1 0 | 2: b 1 5"},
 	{"no iteration is left", func(s *laneStop) { s.State.Iteration, s.OthersWork = 15, false },
 		"end REACHED_LIMIT max_iterations"},
-	{"the run's own limit, and another lane works", func(s *laneStop) { s.Spent = decide.MaxIterations },
+	{"the run's own limit, and another lane works", func(s *laneStop) { s.Why = "12 of 12 iterations" },
 		"wait 5 | 1: a 1 0 | 2: b 1 5"},
-	{"the money is spent, and another lane works", func(s *laneStop) { s.Spent = decide.Budget },
+	{"the money is spent, and another lane works", func(s *laneStop) { s.Why = spent },
 		"wait 5 | 1: a 1 0 | 2: b 1 5"},
-	{"the money is spent with the last iteration", func(s *laneStop) { s.Spent, s.State.Iteration = decide.Budget, 15 },
+	{"the money is spent with the last iteration", func(s *laneStop) { s.Why, s.State.Iteration = spent, 15 },
 		"wait 15 | 1: a 1 0 | 2: b 1 5"},
-	{"the money is spent", func(s *laneStop) { s.Spent, s.OthersWork = decide.Budget, false }, "end REACHED_LIMIT budget"},
+	{"the money is spent", func(s *laneStop) { s.Why, s.OthersWork = spent, false }, "end REACHED_LIMIT budget"},
 	{"the deadline, and another lane works", func(s *laneStop) {
 		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-2*time.Hour)
 	}, "end REACHED_LIMIT deadline"},
@@ -276,9 +279,9 @@ var beginRows = []row{
 	{"no iteration is left, and nobody works", func(s *laneStop) {
 		s.State.Iteration, s.State.Lanes[0].Iteration, s.OthersWork = 15, 0, false
 	}, "end REACHED_LIMIT max_iterations"},
-	{"the money is spent, and another lane works", func(s *laneStop) { s.Spent = decide.Budget },
+	{"the money is spent, and another lane works", func(s *laneStop) { s.Why = spent },
 		"pass | 1: a 1 4 | 2: b 1 5"},
-	{"the money is spent", func(s *laneStop) { s.Spent, s.OthersWork = decide.Budget, false }, "end REACHED_LIMIT budget"},
+	{"the money is spent", func(s *laneStop) { s.Why, s.OthersWork = spent, false }, "end REACHED_LIMIT budget"},
 	{"nobody has stood still", func(s *laneStop) {
 		s.newWork, s.State.Unchanged, s.State.CheckFailures, s.Limits.CheckFailures = false, 99, 99, 3
 	}, "continue 5 a | 1: a 1 4 | 2: b 1 5"},
@@ -323,7 +326,7 @@ func TestNoLanes(t *testing.T) {
 func TestLanesPreview(t *testing.T) {
 	for failures, want := range map[int]decide.Verdict{5: decide.Continue, 6: decide.End} {
 		s := inLanes()
-		s.Round, s.Limits.CheckFailures, s.State.CheckFailures = decide.Round{}, 3, failures
+		s.Heard, s.Limits.CheckFailures, s.State.CheckFailures = decide.Heard{}, 3, failures
 		s.Trees = []string{}
 		d, _ := decide.Preview(s.Snapshot)
 		if d.Verdict == decide.End && d.Next.Needs != "a check failed, or work was in conflict, at 6 stops in a row" {
@@ -359,6 +362,20 @@ func TestLaneGuards(t *testing.T) {
 		tc.edit(&s)
 		if d, _ := s.decide(); d.Next.ExitReason != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, d.Next.ExitReason, tc.want)
+		}
+	}
+}
+
+// TestWorkerSays checks that people hear who says something that nobody here has seen.
+func TestWorkerSays(t *testing.T) {
+	for message, want := range map[string]string{
+		"<promise>BLOCKED: no key</promise>": "the worker w says: no key",
+		"Which?":                             "the worker w says: Which? It did nothing else in 4 iterations (guard asks)",
+	} {
+		s := inLanes()
+		s.Message, s.State.Asked, s.newWork, s.worker = message, 3, false, "w"
+		if d, _ := s.decide(); d.Next.Needs != want {
+			t.Errorf("%q, want %q", d.Next.Needs, want)
 		}
 	}
 }
@@ -431,7 +448,7 @@ func (h *laneHost) stop(lane int) (s laneStop) {
 	s.lane, s.lanes, s.OthersWork = lane, h.lanes, len(h.works) > 0
 	s.Event, s.Session, s.OwnerAlive, s.OwnerKnown, s.Now, s.State = decide.EventStop, "run-1", true, true, now, h.state
 	s.Limits = decide.Limits{MaxIterations: 40, Stagnation: 4, FeatureAttempts: 9, CheckFailures: 4, Trusted: true}
-	s.List.List, s.Fresh = needing(h.passed), true
+	s.List.List, s.FreshSession = needing(h.passed), true
 	return s
 }
 

@@ -48,7 +48,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 		w.text.WriteString(NoteOf(d))
 	}
 	w.lost()
-	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.Fresh) {
+	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
 		w.text.WriteString(Locked(p.Config.Config, p.Config.Files))
 	}
 	if w.p.Snapshot.NoList && !w.said {

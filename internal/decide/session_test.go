@@ -7,19 +7,18 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// TestRound plays stops of a host that works each iteration in a fresh session.
-func TestRound(t *testing.T) {
+// TestFreshSession plays stops of a host that works each iteration in a fresh session.
+func TestFreshSession(t *testing.T) {
 	open := features.Item{ID: "b"}
 	base := Snapshot{
-		Heard: Heard{Event: EventStop, Session: "run-1"},
+		Heard: Heard{Event: EventStop, Session: "run-1", FreshSession: true},
 		Folder: Folder{OwnerAlive: true, OwnerKnown: true, State: State{
 			Schema:  1,
 			Ending:  Ending{Status: InProgress},
 			Owner:   Owner{Session: "run-1", LastSession: "run-1"},
 			Counted: Counted{Iteration: 3, Passed: 1, SessionPassed: 1},
 		}},
-		Now:   now,
-		Round: Round{Fresh: true},
+		Now: now,
 	}
 	base.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "c", Passes: true}, open}
 	for _, tc := range []struct {
@@ -32,16 +31,16 @@ func TestRound(t *testing.T) {
 			s.Limits.FeaturesPerSession = 2
 		}, Continue, ""},
 		{"one session is", func(s *Snapshot) {
-			s.Limits.FeaturesPerSession, s.Round = 2, Round{}
+			s.Limits.FeaturesPerSession, s.FreshSession = 2, false
 		}, End, SessionFull},
 		{"the host waits for the next hour", func(s *Snapshot) {
 			s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Unix() - 600}
 		}, Wait, ""},
 		{"the money is spent", func(s *Snapshot) {
-			s.Spent, s.Bill = Budget, "$2.01 of $2.00 spent"
+			s.Why = "$2.01 of $2.00 spent"
 		}, End, Budget},
 		{"the money is spent, and the last feature passes", func(s *Snapshot) {
-			s.Spent = Budget
+			s.Why = "$2.01 of $2.00 spent"
 			s.List.Items[2].Passes = true
 		}, End, AllFeaturesPass},
 	} {
@@ -56,7 +55,7 @@ func TestRound(t *testing.T) {
 		if wait := tc.verdict == Wait; wait != d.Next.RetryAt.Equal(now.Add(50*time.Minute)) {
 			t.Errorf("%s: until %v", tc.name, d.Next.RetryAt)
 		}
-		if tc.reason == Budget && d.Next.Needs != s.Bill {
+		if tc.reason == Budget && d.Next.Needs != s.Why {
 			t.Errorf("%s: needs %q", tc.name, d.Next.Needs)
 		}
 	}
