@@ -150,8 +150,9 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
-		s.FreshSession, s.OthersWork, s.NoSession, s.Refused, s.SameIteration = true, d.is(), d.is(), d.is(), d.is()
-		s.Why, s.Stuck = pick(d, "", "$2.01 of $2.00 spent"), pick(d, "", "a branch")
+		s.FreshSession, s.OthersWork, s.NoSession, s.Refused = true, d.is(), d.is(), d.is()
+		s.Why = pick(d, "", "$2.01 of $2.00 spent")
+		s.HandOut.Stuck, s.HandOut.SameIteration = pick(d, "", "a branch"), d.is()
 		s.State.Lanes = make([]Lane, d.n(6))
 	},
 }
@@ -168,7 +169,7 @@ func draw(program []byte) (Snapshot, *dice) {
 	if s.NoList {
 		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
 		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
-		s.OthersWork, s.NoSession, s.SameIteration = false, false, false // ralph-runner refuses lanes without a list
+		s.OthersWork, s.NoSession, s.HandOut = false, false, HandOut{} // ralph-runner refuses lanes without a list
 	}
 	return s, d
 }

@@ -123,7 +123,7 @@ func holds(decide decider, program []byte) error {
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := Said(s.Message, s.Promises)
-	again := d.Next.Iteration == known && s.SameIteration
+	again := d.Next.Iteration == known && s.HandOut.SameIteration
 	if s.NoSession {
 		status = ""
 	}

@@ -88,7 +88,7 @@ func (st *stop) denied() (saw string) {
 // asks counts iterations that ended in a question, and in which nothing else happened.
 func (st *stop) asks() (saw string) {
 	question := Question(st.Message)
-	idle := st.next.Unchanged > 1 || st.NewWork != nil && !*st.NewWork ||
+	idle := st.next.Unchanged > 1 || st.HandOut.Feature != nil && !st.HandOut.NewWork ||
 		st.d.From.ListDigest == "" && st.Changes != nil && len(st.Changes) == 0
 	if question == "" || !idle || st.passed {
 		st.next.Asked = 0

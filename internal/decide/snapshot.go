@@ -107,19 +107,21 @@ type Snapshot struct {
 	Listed
 	Rules
 
-	// A run asks with a snapshot of its own, and may say in it what only a run knows.
-	NoClaims bool           // the session claims nothing: neither the list nor the checks are judged
-	MoreToDo bool           // a loop that is complete goes on, because the run has more to do with it
-	HandOut  *features.Item // what the run hands out next, zero for no feature; nil: the next one of the list
-	NewWork  *bool          // whether the session changed files, as the run saw; nil: the work tree says
-	Stuck    string         // why the run cannot hand out what is open; "": the list says
-
-	// SameIteration: the next session gets an iteration that was counted before, and that no session has ended.
-	SameIteration bool
+	NoClaims bool    // the session had a job beside the list: neither the list nor the checks are judged
+	MoreToDo bool    // a loop that is complete goes on, because its run has more to do with it
+	HandOut  HandOut // what a run says that hands out the features itself
 
 	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
 	Receipts   []Receipt    // the stored ones
 	Now        time.Time
+}
+
+// HandOut is what a run knows of a session that works beside others, and of the next one.
+type HandOut struct {
+	Feature       *features.Item // to work on next; without an id: none; nil: the run hands out nothing
+	Stuck         string         // why the run has none; "": the list says
+	SameIteration bool           // the next session gets an iteration that was counted before, and that none has ended
+	NewWork       bool           // the session changed files
 }
 
 // Heard is what the client reports with an event.

@@ -382,8 +382,8 @@ func (st *stop) complete(reason string) answer {
 
 // choose returns the feature to work on, zero if there is none.
 func (st *stop) choose() (feature features.Item) {
-	if st.HandOut != nil {
-		return *st.HandOut
+	if st.HandOut.Feature != nil {
+		return *st.HandOut.Feature
 	}
 	if st.d.Failure != nil && st.d.Failure.Feature != "" && !st.d.Failure.NotRun {
 		feature, _ = st.List.Find(st.d.Failure.Feature)
@@ -407,19 +407,19 @@ func untrusted(what string) string {
 
 // nextFeature chooses what to work on. Without a feature, the session waits for others, or the loop for a person.
 func nextFeature(st *stop) answer {
-	if st.restores {
+	if st.restores || st.NoClaims && st.HandOut.Feature == nil {
 		return answer{}
 	}
 	st.feature = st.choose()
-	open := !st.NoClaims && st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	open := st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
 	switch {
 	case st.feature.ID != "":
 	case st.OthersWork:
 		return answer{verdict: Wait}
 	case st.needsTrust():
 		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
-	case open, st.Stuck != "":
-		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.Stuck, st.List.Stuck()), 500))
+	case open, st.HandOut.Stuck != "":
+		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.HandOut.Stuck, st.List.Stuck()), 500))
 	}
 	st.attempt = st.feature.ID
 	return answer{}
@@ -429,7 +429,7 @@ func nextFeature(st *stop) answer {
 // work, that is not the end: what they do may complete the loop.
 func outOfBudget(st *stop) answer {
 	over := st.next.Iteration >= st.d.Limit
-	if st.SameIteration { // a limit that was lowered ends the loop when the session has ended
+	if st.HandOut.SameIteration { // a limit that was lowered ends the loop when the session has ended
 		over = !st.NoSession && st.next.Iteration > st.d.Limit
 	}
 	switch {
@@ -458,8 +458,8 @@ func countUnchanged(st *stop) answer {
 	changed := before != list
 	tree := ""
 	switch {
-	case st.NewWork != nil:
-		changed = changed || *st.NewWork
+	case st.HandOut.Feature != nil:
+		changed = changed || st.HandOut.NewWork
 	case before != "" && changed:
 		st.next.Blocks = nil // the agent must have used a tool to change the list
 	case st.Tree == "":
@@ -481,7 +481,7 @@ func stagnation(st *stop) answer {
 	switch {
 	case most == 0 || st.next.Unchanged < most:
 		return answer{}
-	case st.Trees == nil:
+	case st.Trees == nil && st.HandOut.Feature == nil:
 		return answer{need: Need{Kind: NeedTrees}}
 	case len(st.Trees) > 0 && st.next.Unchanged == most: // the agent hears of them, once
 		return answer{}
@@ -544,7 +544,7 @@ func outOfAttempts(st *stop) answer {
 // hourFull waits for the next hour, or hands the loop over, if this hour had enough iterations.
 func hourFull(st *stop) answer {
 	most := st.Limits.IterationsPerHour
-	if most == 0 || st.SameIteration {
+	if most == 0 || st.HandOut.SameIteration {
 		return answer{}
 	}
 	hour := st.next.LastHour(st.Now)
@@ -555,7 +555,7 @@ func hourFull(st *stop) answer {
 	if st.next.PastDeadline(st.Limits, st.next.RetryAt) && !st.OthersWork {
 		return finish(ReachedLimit, Deadline, "")
 	}
-	if len(st.next.Lanes) == 0 { // this stop comes again
+	if st.HandOut.Feature == nil { // this stop comes again
 		st.next.Habits = st.d.From.Habits
 	}
 	if st.FreshSession {
@@ -590,7 +590,7 @@ func (st *stop) goOn() {
 	d, s := st.d, st.Snapshot
 	d.Verdict, d.Feature = Continue, st.feature
 	d.giveNote(s, true)
-	if !s.SameIteration {
+	if !s.HandOut.SameIteration {
 		d.countIteration(s)
 	}
 	d.Next.Lanes = nil

@@ -50,14 +50,12 @@ func (r *Run) legStop(own *record.Own, limit ownLimit) legStop {
 func (l legStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	was := s.State
 	s.MoreToDo = l.hold
+	s.NoClaims = l.job
 	if l.job || l.review { // no feature passes meanwhile, and a review takes claims back
 		s.State.Feature, s.State.Attempts, s.State.Fell = "", 0, 0
 		if len(s.Changes) > 0 {
 			s.Changes = nil
 		}
-	}
-	if l.job {
-		s.NoClaims, s.HandOut = true, &features.Item{}
 	}
 	over := l.done && l.job
 	d, need := l.ask(s, over)

@@ -79,18 +79,17 @@ func (h *handout) showFeature(first bool) {
 	h.NoClaims = h.NoSession && (h.OthersWork || feature.ID != "")
 	if failure := h.FirstFailure(); !h.NoClaims {
 		feature = h.choose(failure)
-		h.Stuck = h.stuck(failure)
+		h.HandOut.Stuck = h.stuck(failure)
 	}
-	h.HandOut = &feature
-	h.SameIteration = h.NoSession && first || h.givenBefore(feature.ID) > 0
+	h.HandOut.Feature = &feature
+	h.HandOut.SameIteration = h.NoSession && first || h.givenBefore(feature.ID) > 0
 }
 
 // showWork shows what the session did. Lanes work in trees of their own, so nobody looks at the project's.
 func (h *handout) showWork() {
 	feature, has := h.List.Find(h.own.Feature)
 	done := !h.NoSession && (has && feature.Passes || h.branches[h.own.Feature] != "")
-	newWork := h.newWork || done
-	h.NewWork, h.Trees, h.Changes = &newWork, []string{}, nil
+	h.HandOut.NewWork, h.Changes = h.newWork || done, nil
 	if done && h.List.Err == nil {
 		h.State.Passed = min(h.State.Passed, h.List.Passed()-1) // the turn of another lane may have counted it
 	}
@@ -109,9 +108,7 @@ func (h *handout) taken() map[string]bool {
 		}
 	}
 	if h.OthersWork {
-		for id, later := range h.later {
-			ids[id] = ids[id] || later
-		}
+		maps.Copy(ids, h.later)
 	}
 	return ids
 }
@@ -174,7 +171,7 @@ func (h *handout) givenBefore(feature string) int {
 
 // give gives the lane its feature and an iteration. Another lane that has the feature and does not work loses it.
 func (h *handout) give(d *decide.Decision) {
-	if h.SameIteration && d.Next.Attempts > 1 {
+	if h.HandOut.SameIteration && d.Next.Attempts > 1 {
 		d.Next.Attempts-- // it was counted before
 	}
 	given := decide.Lane{Feature: d.Feature.ID, Attempts: d.Next.Attempts,
