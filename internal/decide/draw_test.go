@@ -155,6 +155,10 @@ var edits = []func(s *Snapshot, d *dice){
 		s.HandOut.Stuck, s.HandOut.SameIteration = pick(d, "", "a branch"), d.is()
 		s.State.Lanes = make([]Lane, d.n(6))
 	},
+	func(s *Snapshot, d *dice) {
+		s.NoClaims, s.MoreToDo, s.HandOut.NewWork = d.is(), d.is(), d.is()
+		s.HandOut.Feature = pick(d, nil, &features.Item{}, &features.Item{ID: "b"})
+	},
 }
 
 func draw(program []byte) (Snapshot, *dice) {

@@ -140,14 +140,17 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && s.List.Err == nil && len(s.Lost)+len(s.Changed) == 0 && d.Failure == nil && (!s.NoList || claims(s)) &&
-		(len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
+	case !open && chooses(s) && s.List.Err == nil && len(s.Lost)+len(s.Changed) == 0 && d.Failure == nil &&
+		(!s.NoList || claims(s)) && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
 		return fmt.Errorf("goes on %s with session %q", d.Next.Status, d.Next.Session)
 	}
 	return nil
 }
+
+// chooses reports whether the rules alone say what is next.
+func chooses(s Snapshot) bool { return !s.NoClaims && !s.MoreToDo && s.HandOut.Feature == nil }
 
 // claims reports whether the agent or the host claims that a loop is complete.
 func claims(s Snapshot) bool {
@@ -197,7 +200,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	s.GuardsOff = true
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	before, _ := decide(s)
-	if before.Verdict != End {
+	if before.Verdict != End || !chooses(s) {
 		return nil
 	}
 	s.List.Items = slices.Clone(s.List.Items)

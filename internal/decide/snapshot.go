@@ -107,9 +107,9 @@ type Snapshot struct {
 	Listed
 	Rules
 
-	NoClaims bool    // the session had a job beside the list: neither the list nor the checks are judged
-	MoreToDo bool    // a loop that is complete goes on, because its run has more to do with it
-	HandOut  HandOut // what a run says that hands out the features itself
+	NoClaims bool    // of a run: no session had to do with the list, so neither it nor the checks are judged
+	MoreToDo bool    // of a run: a loop that is complete goes on
+	HandOut  HandOut // of a run that hands out the features itself
 
 	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
 	Receipts   []Receipt    // the stored ones
