@@ -340,11 +340,11 @@ var security = []row{
 		"	if _, err := jsontext.Check(text); err != nil && comment(text) {",
 	},
 	{
-		"A project's entry that silences a wider one, or `disableAllHooks` | cannot prevent it; the loop stands still",
+		"A project's entry that silences the plugin's, or `disableAllHooks` | cannot prevent it; the loop stands still",
 		hook("entry-planted"),
-		"internal/client/install.go",
-		"			if answers(narrower, file) && !slices.ContainsFunc(files, same) {",
-		"			if answers(narrower, file) && slices.ContainsFunc(files, same) {",
+		"cmd/ralph-stop-hook/hook.go",
+		"	case h.env.Get(client.PluginRoot) != \"\" && h.install().InSettings(h.event.Name):",
+		"	case h.env.Get(client.PluginRoot) == \"\" && h.install().InSettings(h.event.Name):",
 	},
 
 	// The threats to the runner.

@@ -98,7 +98,10 @@ func (v verbs) newInspection(project string, clients ...client.Client) *inspecti
 	for n := range clients {
 		c := &clients[n]
 		for _, s := range v.install(c, project).Settings(c.Scopes...) {
-			in.settings = append(in.settings, settings{s, c, plain.Path(project, s.Path)})
+			same := func(other settings) bool { return loopdir.SameFile(other.Path, s.Path) }
+			if !slices.ContainsFunc(in.settings, same) { // in the home folder the project's settings are the user's
+				in.settings = append(in.settings, settings{s, c, plain.Path(project, s.Path)})
+			}
 		}
 	}
 	return in

@@ -34,10 +34,6 @@ func lookSwitchedOff(in *inspection) {
 			in.failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work",
 				s.shown)
 			return
-		case s.Scope == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0:
-			in.failure("ask your administrator to put the hook there",
-				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
-			return
 		case s.Disabled.Exists():
 			in.good("nothing switches hooks off") // a wider one is not heard
 			return

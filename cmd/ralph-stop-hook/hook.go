@@ -41,17 +41,15 @@ with 0.
 
   --loop-dir DIR      the loop's folder (default: the session's loop, else 'current')
   --client NAME       claude, codex, gemini or qwen (default claude)
-  --entry SCOPE       the settings with this entry: managed, local, project, user or plugin;
-                      of several entries, only the narrowest answers
   --timeout 660s      the time that the entry allows
   --on-complete CMD   run the shell command CMD when the loop ends`
 
 type hook struct {
 	env     loop.Env
 	begin   time.Time
-	entry   string // the scope of the settings entry
 	client  *client.Client
 	timeout time.Duration
+	byEntry bool // the call has --timeout, as that of an entry
 	event   client.Event
 	printed bool
 }
@@ -123,7 +121,6 @@ func (h *hook) parseFlags(args []string) error {
 	f := flag.NewFlagSet("hook", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
-	f.StringVar(&h.entry, "entry", "", "")
 	f.Func("client", "", func(name string) (err error) {
 		h.client, err = client.Of(name)
 		return err
@@ -131,18 +128,15 @@ func (h *hook) parseFlags(args []string) error {
 	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
 	f.StringVar(&h.env.OnComplete, "on-complete", h.env.OnComplete, "")
 	err := f.Parse(args)
+	f.Visit(func(given *flag.Flag) { h.byEntry = h.byEntry || given.Name == "timeout" })
 	switch {
 	case err != nil:
 	case f.NArg() > 0:
 		err = fmt.Errorf("unknown argument %q", f.Arg(0))
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	case h.entry == "" || slices.Contains(h.client.Scopes, h.entry):
-		return nil
 	default:
-		last := len(h.client.Scopes) - 1
-		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(h.client.Scopes[:last], ", "),
-			h.client.Scopes[last])
+		return nil
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
@@ -175,24 +169,22 @@ func (h *hook) print(a client.Answer) {
 // answer finds the event's loop, takes the step, prints and tells the notifiers.
 func (h *hook) answer(ctx context.Context) {
 	ev := h.neutral()
-	h.env.Everywhere = func() bool { return h.install().Everywhere(h.entry) }
+	h.env.Everywhere = func() bool { return h.install().Everywhere() }
 	l, err := loop.Find(h.env, ev)
 	if l != nil {
 		defer l.Close()
 	}
-	bystander := err == nil && (l == nil || l.Bystander())
-	if !bystander && h.install().Outranked(h.entry, h.event.Name, os.Args) {
+	switch {
+	case l == nil && err == nil:
 		return
-	}
-	if err != nil {
+	case h.env.Get(client.PluginRoot) != "" && h.install().InSettings(h.event.Name):
+		return // the plugin's hook leaves the answer to that of the settings
+	case err != nil:
 		h.giveUp(ctx, l, ev, err)
 		return
 	}
-	if l == nil {
-		return
-	}
 	l.SendLeft()
-	if bystander {
+	if l.Bystander() {
 		h.tellOfLoop(l, ev)
 		l.Tidy(ctx, ev)
 		return
@@ -203,7 +195,7 @@ func (h *hook) answer(ctx context.Context) {
 // tellOfLoop tells a session once of a loop that no stop begins, or that was paused.
 func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
 	paused := l.Paused(ev)
-	if !paused && !l.Waits(ev) || h.install().Outranked(h.entry, h.event.Name, os.Args) {
+	if !paused && !l.Waits(ev) {
 		return
 	}
 	if paused {
@@ -239,7 +231,7 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 		h.giveUp(ctx, l, ev, err)
 	case !ev.Dying:
 		answer := h.encode(s)
-		if h.entry != "" {
+		if h.byEntry {
 			why, fix = h.unheard(s)
 		}
 		if why != "" {
@@ -264,16 +256,15 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 	}
 }
 
-// unheard says that the client leaves settings out, or has this entry no more, while the loop goes on: it may not call
-// again. A plugin's entry and one of an administrator's server need not be in a file that is known.
+// unheard says that the client leaves settings out, or has no entry for this hook any more, while the loop goes on: it
+// may not call again.
 func (h *hook) unheard(s *loop.Step) (why, fix string) {
 	if h.client.Name != client.Usual || h.byHand() || s.Decision.Next.Status != decide.InProgress {
 		return "", ""
 	}
-	in := h.install()
+	in, env := h.install(), h.env
 	why, fix = in.Ignored(in.Settings(in.Scopes...)...)
-	if slices.Contains([]string{"local", "project", "user"}, h.entry) && !in.Hooked() {
-		env := h.env
+	if !assumeEntry && !in.Hooked() {
 		env.Unanswered = verbs{verb.Verbs{Env: env}}.unanswered
 		why, fix = say.Unanswered(env, s.Picture.Loop.At)
 	}

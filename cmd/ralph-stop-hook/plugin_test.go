@@ -37,11 +37,11 @@ func TestPlugin(t *testing.T) {
 	}
 	plugin.ForEach(func(event, groups gjson.Result) bool {
 		entry, want := groups.Get("0.hooks.0"), shared.Get(event.Str+".0.hooks.0")
-		timeout := file.Ours(event.Str)[0].Flag("--timeout")
+		timeout := file.Ours(event.Str)[0].Args[2]
 		if event.Str == client.SessionEnd || event.Str == client.StopFailure {
 			timeout = "1s"
 		}
-		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --entry plugin --timeout ` + timeout
+		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --timeout ` + timeout
 		if got := entry.Get("command").Str; got != line {
 			t.Errorf("%s runs %s, want %s", event, got, line)
 		}

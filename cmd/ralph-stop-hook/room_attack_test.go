@@ -167,7 +167,7 @@ func newAttackedRoom(t *testing.T, a roomAttack, room bool) *attackedRoom {
 	home := filepath.Join(dir, "home")
 	r.env = append(gittest.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"XDG_CACHE_HOME=", "PAYLOADS="+payloads, "TEST_ENTRY=assumed", "CLAUDE_SAYS=2.1.329 (Claude Code)",
-		"TEST_MANAGED="+filepath.Join(dir, "managed"), "OUT="+filepath.Join(dir, "outside"), "PWNED="+r.pwned(),
+		"OUT="+filepath.Join(dir, "outside"), "PWNED="+r.pwned(),
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t",
 		"GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig"), "XDG_CONFIG_HOME=",
 		"GOPROXY=off", "GOTOOLCHAIN=local")

@@ -104,7 +104,7 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them: one file a verb.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Host: statusLine(env)}}
-	v.Env.Everywhere = func() bool { return v.install(client.Find(client.Usual), env.Cwd).Everywhere("") }
+	v.Env.Everywhere = func() bool { return v.install(client.Find(client.Usual), env.Cwd).Everywhere() }
 	if !assumeEntry {
 		v.Env.Unanswered = v.unanswered
 	}

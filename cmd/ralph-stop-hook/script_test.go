@@ -24,7 +24,6 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -46,9 +45,6 @@ var examples, _ = filepath.Abs(filepath.Join("..", "..", "examples"))
 func init() {
 	if os.Getenv("TEST_ONE_THREAD") != "" {
 		runtime.LockOSThread()
-	}
-	if dir := os.Getenv("TEST_MANAGED"); dir != "" {
-		client.ManagedDir = dir
 	}
 	assumeEntry = os.Getenv("TEST_ENTRY") == "assumed"
 	if wait, err := time.ParseDuration(os.Getenv("TEST_CLIENT_TIMEOUT")); err == nil {
@@ -154,7 +150,6 @@ func params(folder string) testscript.Params {
 			env.Setenv("PAYLOADS", payloads)
 			env.Setenv("CLIENTS", clientPayloads)
 			env.Setenv("TEST_ENTRY", "assumed") // scripts call the hook themselves
-			env.Setenv("TEST_MANAGED", filepath.Join(env.WorkDir, "managed"))
 			env.Setenv("CLAUDE_SAYS", "2.1.329 (Claude Code)")
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("PID", strconv.Itoa(idler().Process.Pid))

@@ -38,8 +38,8 @@ func (i *initialiser) planHook() (err error) {
 	if err != nil {
 		return err
 	}
-	f.entry = func(event string) client.Entry { return f.client.Entry(event, i.scope, name, defaultTimeout) }
-	in, scopes := i.v.install(f.client, i.Project), f.client.Editable()
+	f.entry = func(event string) client.Entry { return f.client.Entry(event, name, defaultTimeout) }
+	in, scopes := i.v.install(f.client, i.Project), f.client.Scopes
 	switch {
 	case i.scope == "none":
 		return nil

@@ -29,7 +29,7 @@ func TestSettingsEdited(t *testing.T) {
 	write(`{"model": "a"}`)
 	c := client.Find(client.Usual)
 	f := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
-		return c.Entry(event, "user", program, defaultTimeout)
+		return c.Entry(event, program, defaultTimeout)
 	}}
 	if err := f.merge(); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestSettingsEdited(t *testing.T) {
 func TestSettingsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	c := client.Find(client.Usual)
-	text, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, "user", program, defaultTimeout))
+	text, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, program, defaultTimeout))
 	if err == nil {
 		err = os.WriteFile(path, text, 0o644)
 	}
@@ -129,7 +129,7 @@ func TestSettingsCrowd(t *testing.T) {
 		default:
 		}
 		add := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
-			return c.Entry(event, "user", program, defaultTimeout)
+			return c.Entry(event, program, defaultTimeout)
 		}}
 		if err := add.merge(); err == nil {
 			_ = add.write() // it may have changed five times
@@ -156,9 +156,9 @@ func TestSettingsCrowd(t *testing.T) {
 
 // TestEntryKeepsFlags checks that init writes each flag of hook mode, or keeps it as a person's own.
 func TestEntryKeepsFlags(t *testing.T) {
-	entry := client.Find("codex").Entry("Stop", "user", program, time.Minute)
+	entry := client.Find("codex").Entry("Stop", program, time.Minute)
 	all := regexp.MustCompile(`(?m)^  (--[a-z-]+) `).FindAllStringSubmatch(hookHelp, -1)
-	if len(all) < 5 {
+	if len(all) < 4 {
 		t.Errorf("the help has only the flags %q", all)
 	}
 	for _, flag := range all {

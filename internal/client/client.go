@@ -150,13 +150,3 @@ func (c *Client) PID(get func(name string) string) int {
 	}
 	return os.Getppid()
 }
-
-// own returns the client's own name of an event.
-func (c *Client) own(event string) string {
-	for name, usual := range c.Words {
-		if usual == event {
-			return name
-		}
-	}
-	return event
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestEntries(t *testing.T) {
 			path := in.Files("project")[0]
 			text := before
 			for _, event := range h.Events {
-				e := h.Entry(event, "project", name, 660*time.Second)
+				e := h.Entry(event, name, 660*time.Second)
 				var err error
 				text, err = client.Merge(text, event, e)
 				if err != nil {
@@ -41,18 +42,19 @@ func TestEntries(t *testing.T) {
 				t.Fatal(err)
 			}
 			hooks := in.Entries(path, "")
-			if len(hooks) != len(h.Events) || len(h.Missing(hooks)) > 0 || !in.Hooked() || in.Everywhere("") {
+			if len(hooks) != len(h.Events) || len(h.Missing(hooks)) > 0 || !in.Hooked() || in.Everywhere() {
 				t.Errorf("%s: %+v", h.Name, hooks)
 				continue
 			}
 			for _, hook := range hooks {
-				short := hook.Flag("--timeout") == "1s"
-				isNamed := hook.Flag("--client") == h.Name || h.Name == client.Usual && hook.Flag("--client") == ""
+				words := strings.Join(hook.Args, " ")
+				short := strings.HasSuffix(words, "--timeout 1s")
+				isNamed := strings.Contains(words, "--client "+h.Name) != (h.Name == client.Usual)
 				if !hook.Exec || !isNamed || hook.Command != name {
 					t.Errorf("%s: %+v", h.Name, hook)
 				}
 				if wait := time.Duration(hook.Timeout) * h.Unit; short != (wait == 3*time.Second) {
-					t.Errorf("%s: %s has %v for %s", h.Name, hook.Event, wait, hook.Flag("--timeout"))
+					t.Errorf("%s: %s has %v for %s", h.Name, hook.Event, wait, words)
 				}
 			}
 			if after, err := client.Remove(text); err != nil || !bytes.Equal(after, before) {

@@ -17,8 +17,8 @@ const shortTime = time.Second
 
 // Entry returns our entry for an event. name is the program's bare name or, where PATH does not find that, its path.
 // Settings that go with the repository are read where the program may be missing, so a bare name does nothing there. On
-// Windows there may be no shell for that.
-func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
+// Windows there may be no shell for that. The entry is the same in all settings: Claude Code runs equal ones once.
+func (c *Client) Entry(event, name string, timeout time.Duration) Entry {
 	given := timeout
 	if slices.Contains(c.Short, event) {
 		timeout, given = shortTime, 3*shortTime
@@ -27,12 +27,8 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 	if c.Name != Usual {
 		args = append(args, "--client", c.Name)
 	}
-	if scope != "none" {
-		args = append(args, "--entry", scope)
-	}
-	quiet := scope == "project" && name == program && runtime.GOOS != "windows"
 	return Entry{
-		Command: name, Timeout: int(given / c.Unit), Quiet: quiet, Line: !c.Exec,
+		Command: name, Timeout: int(given / c.Unit), Quiet: name == program && runtime.GOOS != "windows", Line: !c.Exec,
 		Args: append(args, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))),
 	}
 }
@@ -70,9 +66,4 @@ func (c *Client) Missing(hooks []*Hook) (events []string) {
 		}
 	}
 	return events
-}
-
-// Editable are the places of an entry that a person can write.
-func (c *Client) Editable() []string {
-	return slices.DeleteFunc(slices.Clone(c.Scopes), func(s string) bool { return s == Managed || s == "plugin" })
 }

@@ -2,33 +2,16 @@ package client
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
-
-// Claude Code runs the entries of all places at once. Ours agree that only the narrowest one answers: what a person
-// sets for one project, such as --on-complete, wins over what they set for all projects. What an administrator sets
-// wins over all of that. A plugin comes last, because nobody edits its entries.
-
-// Managed is the scope of the settings that an administrator writes.
-const Managed = "managed"
-
-// ManagedDir is where they are.
-var ManagedDir = map[string]string{
-	"darwin":  "/Library/Application Support/ClaudeCode",
-	"linux":   "/etc/claude-code",
-	"windows": `C:\Program Files\ClaudeCode`,
-}[runtime.GOOS]
 
 // Install says where a client reads its settings for one project.
 type Install struct {
@@ -40,13 +23,10 @@ type Install struct {
 
 // Files returns the paths of the settings files of a scope. Claude Code reads local settings
 // from the project and from the root of the repository's main tree, even if it was started
-// in a worktree. A plugin has no settings file.
+// in a worktree.
 func (in Install) Files(scope string) (files []string) {
 	const local = "settings.local.json"
 	switch scope {
-	case Managed:
-		files, _ = filepath.Glob(filepath.Join(ManagedDir, "managed-settings.d", "*.json"))
-		files = append(files, filepath.Join(ManagedDir, "managed-settings.json"))
 	case "local":
 		files = append(files, filepath.Join(in.Project, in.Folder, local))
 		if main := loopdir.MainRoot(in.Project); main != "" && main != in.Project {
@@ -112,24 +92,23 @@ func (in Install) Ignored(files ...Settings) (why, fix string) {
 	return "", ""
 }
 
-// Hooked reports whether a hook of ours answers the client's stops.
+// Hooked reports whether a hook of ours answers the client's stops. A plugin need not be in the settings, but Claude
+// Code sets a variable for its hooks.
 func (in Install) Hooked() bool {
-	return in.any(in.answers) || in.Plugin(program) != ""
+	return in.InSettings(in.Events[0]) || in.Plugin(program) != "" || in.Name == Usual && in.Get(PluginRoot) != ""
 }
 
-// Everywhere reports whether the client calls this program in all projects. scope is that of the entry that called it;
-// without one, an entry in the project's own settings calls it for this project only.
-func (in Install) Everywhere(scope string) bool {
-	if scope != "" {
-		return scope == "user" || scope == "plugin"
-	}
+// InSettings reports whether a settings file has an entry of ours for an event.
+func (in Install) InSettings(event string) bool {
+	return in.any(func(s Settings) bool { return len(s.Ours(event)) > 0 })
+}
+
+// Everywhere reports whether the client calls this program in all projects: the project's own settings have no entry.
+func (in Install) Everywhere() bool {
 	user := in.Files("user")[0]
-	own := func(s Settings) bool { return in.answers(s) && !loopdir.SameFile(s.Path, user) }
+	own := func(s Settings) bool { return len(s.Ours(in.Events[0])) > 0 && !loopdir.SameFile(s.Path, user) }
 	return !slices.ContainsFunc(in.Settings("local", "project"), own) && in.Hooked()
 }
-
-// answers reports whether settings have our entry for the event of a stop.
-func (c *Client) answers(s Settings) bool { return len(s.Ours(c.Events[0])) > 0 }
 
 // Settings is a settings file. One that the client leaves out is empty.
 type Settings struct {
@@ -166,69 +145,4 @@ func (in Install) Plugin(name string) string {
 		}
 	}
 	return ""
-}
-
-// Outranked reports whether another entry answers this event instead of the entry that
-// started this process. scope is the scope of that entry, and args are the words of its
-// call. event has Claude Code's name. Only the settings files decide: that another process got the same event does not
-// mean that it answers. An entry without --entry is never outranked.
-func (in Install) Outranked(scope, event string, args []string) bool {
-	answers := func(scope, file string) bool {
-		return slices.ContainsFunc(in.Entries(file, in.own(event)), func(e *Hook) bool {
-			named := e.Flag("--entry") // names another scope if the entry was copied from there
-			return (named == "" || named == scope) && in.runs(e)
-		})
-	}
-	files := in.Files(scope)
-	for _, narrower := range in.Scopes[:max(0, slices.Index(in.Scopes, scope))] {
-		if narrower != Managed && in.managedOnly() {
-			break // the client runs no entry of any other scope
-		}
-		for _, file := range in.Files(narrower) {
-			// In the home folder, the project's settings file is also the user's.
-			same := func(f string) bool { return loopdir.SameFile(f, file) }
-			if answers(narrower, file) && !slices.ContainsFunc(files, same) {
-				return true
-			}
-		}
-	}
-	// There are two local files in a worktree. The entry in the worktree's own file wins.
-	return len(files) > 1 && answers(scope, files[0]) &&
-		!in.calls(files[0], event, args) && in.calls(files[1], event, args)
-}
-
-// managedOnly reports whether an administrator has switched off all hooks but their own.
-func (in Install) managedOnly() bool {
-	return slices.ContainsFunc(in.Settings(Managed), func(s Settings) bool { return s.ManagedOnly })
-}
-
-// calls reports whether a file has an entry whose program and arguments are args. Only
-// entries that run without a shell can match, because Claude Code passes their words
-// unchanged.
-func (in Install) calls(file, event string, args []string) bool {
-	return slices.ContainsFunc(in.Entries(file, in.own(event)), func(e *Hook) bool {
-		return e.Exec && in.program(e) == args[0] && slices.Equal(e.Args, args[1:])
-	})
-}
-
-// program returns the program that an entry names, with CLAUDE_PROJECT_DIR expanded.
-func (in Install) program(e *Hook) string {
-	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", in.Client.Project(in.Get))
-}
-
-// runs reports whether Claude Code finds an entry's program. A shared settings file may name
-// a program that this machine does not have. For a line that a shell runs, this is known
-// only if the line begins with an absolute path without special characters; runs returns
-// true for any other line.
-func (in Install) runs(e *Hook) bool {
-	name := in.program(e)
-	if !e.Exec {
-		name = cmp.Or(append(e.Args, "")...)
-		special := func(r rune) bool { return r != filepath.Separator && plain.Special(r) }
-		if !filepath.IsAbs(name) || strings.ContainsFunc(name, special) {
-			return true
-		}
-	}
-	_, err := proc.LookPath(name, in.Get("PATH"))
-	return err == nil
 }

@@ -11,7 +11,7 @@ import (
 
 func TestQuietWords(t *testing.T) {
 	for _, args := range [][]string{
-		nil, {"hook"}, {"hook", "--entry", "project", "--timeout", "660s"},
+		nil, {"hook"}, {"hook", "--timeout", "660s"},
 		{"hook", "--on-complete", "./notify.sh 'a b' \"$HOME\" `x` \\"}, {"", "größe", "a'b"},
 	} {
 		got, is := quietWords(quietLine(args))

@@ -14,7 +14,6 @@ import (
 // File is what a loop needs to know of a settings file.
 type File struct {
 	Disabled    gjson.Result // disableAllHooks; does not exist if the file does not set it
-	ManagedOnly bool         // allowManagedHooksOnly
 	Permissions gjson.Result // of tools
 	Plugins     []string     // the enabled plugins, as NAME@MARKETPLACE
 	Hooks       []*Hook      // the hook entries of all events, in the order of the file
@@ -73,8 +72,6 @@ func (f *File) member(key string, value gjson.Result) (at gjson.Result, problem 
 		if !value.IsBool() {
 			return value, `"disableAllHooks" is not true or false`
 		}
-	case "allowManagedHooksOnly":
-		f.ManagedOnly = value.Bool()
 	case "model":
 		if value.Type != gjson.String {
 			return value, `"model" is not text`
@@ -148,18 +145,4 @@ func newHook(event string, entry gjson.Result) *Hook {
 		h.Args = strings.Fields(h.Command)
 	}
 	return h
-}
-
-// Flag returns the value that the entry gives to a flag such as "--timeout", empty if
-// it gives none.
-func (h *Hook) Flag(name string) string {
-	for i, arg := range h.Args {
-		if value, is := strings.CutPrefix(arg, name+"="); is {
-			return value
-		}
-		if arg == name && i+1 < len(h.Args) {
-			return h.Args[i+1]
-		}
-	}
-	return ""
 }

@@ -6,13 +6,13 @@ import (
 )
 
 func TestReadSettings(t *testing.T) {
-	f, err := Find(Usual).ReadSettings([]byte(`{"disableAllHooks": false, "allowManagedHooksOnly": true,
+	f, err := Find(Usual).ReadSettings([]byte(`{"disableAllHooks": false,
 		"enabledPlugins": {"ralph-loop@market": true, "other@market": false, "pinned@market": ["1.0"]},
 		"hooks": {"Stop": [{"matcher": "", "hooks": [
 				{"type": "command", "command": "say done"}, {"type": "prompt", "prompt": "ok?"}]},
 			{"hooks": [{"type": "command", "command": "ralph-stop-hook", "args": ["hook", "--timeout", "60s"], "timeout": 60}]}],
 		"SessionEnd": [{"hooks": [{"type": "command", "command": "/a/ralph-stop-hook hook --timeout=9s"}]}]}}`))
-	if err != nil || f.Disabled.Bool() || !f.Disabled.Exists() || !f.ManagedOnly {
+	if err != nil || f.Disabled.Bool() || !f.Disabled.Exists() {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if got := strings.Join(f.Plugins, " "); got != "ralph-loop@market pinned@market" {
@@ -27,9 +27,9 @@ func TestReadSettings(t *testing.T) {
 	if exec := f.Hooks[2]; !exec.Ours || !exec.Exec || exec.Timeout != 60 {
 		t.Errorf("%+v", exec)
 	}
-	for i, want := range map[int]string{0: "", 2: "60s", 3: "9s"} {
-		if got := f.Hooks[i].Flag("--timeout"); got != want {
-			t.Errorf("--timeout of %v is %q, want %q", f.Hooks[i], got, want)
+	for i, want := range map[int]string{0: "say done", 2: "hook --timeout 60s", 3: "/a/ralph-stop-hook hook --timeout=9s"} {
+		if got := strings.Join(f.Hooks[i].Args, " "); got != want {
+			t.Errorf("the words of %v are %q, want %q", f.Hooks[i], got, want)
 		}
 	}
 	// Files that the host ignores as a whole, as measured with 2.1.329.

@@ -21,7 +21,7 @@ var All = []Client{
 	{
 		Name: Usual, Title: "Claude Code",
 		Events: []string{Stop, StopFailure, PromptSubmit, SessionStart, SessionEnd},
-		Scopes: []string{Managed, "local", "project", "user", "plugin"},
+		Scopes: []string{"local", "project", "user"},
 		Folder: ".claude", File: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Unit: time.Second,
 		Exec: true, Strict: true, Known: true,
 		ToolVar: "CLAUDECODE", SessionVar: SessionID, ProjectVar: ProjectDir, PIDVar: "CLAUDE_PID",

@@ -8,6 +8,7 @@ import (
 // The variables that Claude Code sets for hooks and for the agent's commands.
 const (
 	ProjectDir  = "CLAUDE_PROJECT_DIR"
+	PluginRoot  = "CLAUDE_PLUGIN_ROOT" // only for a plugin's hooks
 	SessionID   = "CLAUDE_CODE_SESSION_ID"
 	BlockCapVar = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 )
