@@ -132,10 +132,10 @@ var readme = []row{
 		`	if !v.Env.ByAgent || v.Env.Program != "" {`,
 	},
 	{
-		"`uninstall` takes the hook out again, and leaves your settings as they were.",
+		"`uninstall` removes the hook, and nothing else, from your settings.",
 		hook("uninstall-exact"),
-		"internal/client/edit.go",
-		"			if lead, is := strings.CutSuffix(lead, jsontext.WasEmpty); is {",
-		"			if lead, is := strings.CutSuffix(lead, jsontext.WasEmpty); is && before > 0 {",
+		"internal/client/settings.go",
+		"	case len(gjson.GetBytes(text, list).Array()) > 1:",
+		"	case len(gjson.GetBytes(text, list).Array()) > 9:",
 	},
 }

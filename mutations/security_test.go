@@ -335,9 +335,9 @@ var security = []row{
 	{
 		"Settings that `init` cannot read | refuses them; else keeps every other byte",
 		hook("init-garbage"),
-		"internal/client/edit.go",
+		"internal/client/settings.go",
 		"	if _, err := jsontext.Check(text); err != nil {",
-		"	if _, err := jsontext.Check(text); err != nil && comment(text) {",
+		"	if _, err := jsontext.Check(text); err != nil && len(text) == 0 {",
 	},
 	{
 		"A project's entry that silences the plugin's, or `disableAllHooks` | cannot prevent it; the loop stands still",

@@ -37,8 +37,8 @@ func (v verbs) uninstall() *cli.Command {
 	return cmd
 }
 
-const uninstallHelp = `Take the hook, and what init made for it, out of the settings. If nothing else has
-changed, the files are byte for byte as before init.
+const uninstallHelp = `Take the hook, and what init made for it, out of the settings. A file with nothing else
+in it is removed.
 
 Loops stay. --purge removes this project's loop folders, with the lists and logs in them,
 and their records outside of the project. It asks first.`

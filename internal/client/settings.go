@@ -1,7 +1,8 @@
 package client
 
 import (
-	"cmp"
+	"bytes"
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -54,58 +55,132 @@ func (e Entry) json() string {
 const program = "ralph-stop-hook"
 
 // Merge puts our entry for an event into the settings. Merge replaces an older entry of
-// ours in its place. Else it adds the entry at the end, in a form that tells Remove what
-// was there before. data is nil if there is no file. It must be strict JSON, as the host
-// wants it. A byte order mark stays.
+// ours in its place. Else it adds the entry at the end, in the layout of the file. data is
+// nil if there is no file. It must be strict JSON, as the host wants it. A byte order mark
+// stays.
 func Merge(data []byte, event string, e Entry) ([]byte, error) {
-	return edit(data, func(text []byte) ([]byte, error) {
-		_, list, err := follow(text, "hooks", event)
+	text := bytes.TrimPrefix(data, jsontext.BOM)
+	mark := data[:len(data)-len(text)]
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	hooks, err := hooksOf(text)
+	if err != nil {
+		return nil, err
+	}
+	have := oursIn(hooks.Get(event), event)
+	if len(have) == 0 {
+		text, err = add(text, []string{"hooks", event}, `{"hooks":[`+e.json()+`]}`)
 		if err != nil {
 			return nil, err
 		}
-		have := oursIn(list, event)
-		if len(have) == 0 {
-			return add(text, []string{"hooks", event}, `{"hooks":[`+e.json()+`]}`)
+		return slices.Concat(mark, text), nil
+	}
+	// A second entry would call us a second time at one stop.
+	for _, at := range slices.Backward(have[1:]) {
+		text, err = sjson.DeleteBytes(text, at)
+		if err != nil {
+			return nil, err
 		}
-		// A second entry would call us a second time at one stop.
-		for _, at := range slices.Backward(have[1:]) {
-			text, err = sjson.DeleteBytes(text, at)
+	}
+	text, err = update(text, have[0], e)
+	return slices.Concat(mark, text), err
+}
+
+// hooksOf returns the member "hooks" of settings. It is an error if a key on the way to an entry is there twice,
+// because the host reads the last and gjson the first.
+func hooksOf(text []byte) (hooks gjson.Result, err error) {
+	if _, err := jsontext.Check(text); err != nil {
+		comment := func(start string) bool { return bytes.Contains(text, []byte(start)) }
+		if slices.ContainsFunc([]string{" //", "\t//", "\n//"}, comment) {
+			err = fmt.Errorf("%w (this must be strict JSON: comments are not allowed)", err)
+		}
+		return hooks, err
+	}
+	root := gjson.ParseBytes(text)
+	if !root.IsObject() {
+		return hooks, errors.New("the settings are not a JSON object")
+	}
+	for key, value := range root.ForEach {
+		if key.Str == "hooks" && hooks.Exists() {
+			return hooks, jsontext.ErrorAt(text, key.Index, `the key "hooks" is there twice`)
+		}
+		if key.Str == "hooks" {
+			hooks = value
+		}
+	}
+	if !hooks.IsObject() {
+		return hooks, nil
+	}
+	if key := jsontext.Twice(hooks.Raw); key != "" {
+		return hooks, jsontext.ErrorAt(text, hooks.Index, fmt.Sprintf("the key %q is there twice", key))
+	}
+	return hooks, nil
+}
+
+// add adds a value as the last element of the array that keys lead to. It creates what is missing on the way.
+func add(text []byte, keys []string, value string) ([]byte, error) {
+	at := gjson.ParseBytes(text)
+	at.Raw = strings.TrimSpace(at.Raw) // gjson keeps what follows the last brace
+	for n, key := range keys {
+		next := at.Get(key)
+		last := n == len(keys)-1
+		switch {
+		case !next.Exists():
+			value = "[" + value + "]"
+			for _, missing := range slices.Backward(keys[n+1:]) {
+				value = fmt.Sprintf("{%q:%s}", missing, value)
+			}
+			return jsontext.Insert(text, at, key, value), nil
+		case last && !next.IsArray():
+			return nil, jsontext.ErrorAt(text, next.Index, fmt.Sprintf("%q is not an array", key))
+		case !last && !next.IsObject():
+			return nil, jsontext.ErrorAt(text, next.Index, fmt.Sprintf("%q is not an object", key))
+		}
+		at = next
+	}
+	return jsontext.Insert(text, at, "", value), nil
+}
+
+// Remove takes all our entries out of settings, and the groups, lists and "hooks" that have nothing else in them. It
+// returns nil if nothing is left.
+func Remove(data []byte) ([]byte, error) {
+	text := bytes.TrimPrefix(data, jsontext.BOM)
+	mark := data[:len(data)-len(text)]
+	hooks, err := hooksOf(text)
+	if err != nil {
+		return nil, err
+	}
+	changed := false
+	for event, list := range hooks.ForEach {
+		name := gjson.Escape(event.Str)
+		for _, at := range slices.Backward(oursIn(list, name)) {
+			text, err = sjson.DeleteBytes(text, alone(text, name, at))
 			if err != nil {
 				return nil, err
 			}
+			changed = true
 		}
-		return update(text, have[0], e)
-	})
+	}
+	if changed && len(gjson.ParseBytes(text).Map()) == 0 {
+		return nil, nil
+	}
+	return slices.Concat(mark, text), nil
 }
 
-// Remove takes all our entries out of settings, and what Merge made for them. What
-// Merge made of a text becomes that text again, byte for byte. Remove returns nil if
-// there was no file before Merge.
-func Remove(data []byte) ([]byte, error) { return cut(data, firstOurs) }
-
-// firstOurs returns the levels that our first entry is in: the group's hooks, the event's list, "hooks" and the
-// settings. It returns nil if there is no entry of ours. It is an error if one of the keys on the way is there twice:
-// with the second member cut out, the first one would count again.
-func firstOurs(text []byte) ([]level, error) {
-	path, hooks, err := follow(text, "hooks")
-	if err != nil || !hooks.IsObject() {
-		return nil, err
+// alone returns the path of the entry at a path, or of the largest thing that has nothing else in it.
+func alone(text []byte, event, entry string) string {
+	entries := entry[:strings.LastIndex(entry, ".")]
+	group := strings.TrimSuffix(entries, ".hooks")
+	switch list := "hooks." + event; {
+	case len(gjson.GetBytes(text, entries).Array()) > 1:
+		return entry
+	case len(gjson.GetBytes(text, list).Array()) > 1:
+		return group
+	case len(gjson.GetBytes(text, "hooks").Map()) > 1:
+		return list
 	}
-	for event, list := range hooks.ForEach {
-		for _, group := range list.ForEach {
-			_, entries, twice := member(text, group, "hooks")
-			err = cmp.Or(err, twice)
-			for _, entry := range entries.Array() {
-				if list.IsArray() && entries.IsArray() && ours(entry) {
-					_, _, twice := member(text, hooks, event.Str)
-					return []level{
-						{entries, entry.Index, true}, {list, group.Index, false}, {hooks, event.Index, false}, path[0],
-					}, cmp.Or(err, twice)
-				}
-			}
-		}
-	}
-	return nil, err
+	return "hooks"
 }
 
 // update makes our entry at a path say what e says. It keeps what a person added to

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"testing"
 
@@ -80,10 +81,12 @@ func theirs(data []byte) map[string]any {
 				left = append(left, group)
 			}
 		}
-		if hooks["Stop"] = left; len(left) == 0 {
-			delete(hooks, "Stop")
-		}
+		hooks["Stop"] = left
 	}
+	maps.DeleteFunc(hooks, func(_ string, value any) bool {
+		list, is := value.([]any)
+		return is && len(list) == 0
+	})
 	if hooks != nil && len(hooks) == 0 {
 		delete(all, "hooks")
 	}

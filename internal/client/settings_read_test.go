@@ -27,7 +27,8 @@ func TestReadSettings(t *testing.T) {
 	if exec := f.Hooks[2]; !exec.Ours || !exec.Exec || exec.Timeout != 60 {
 		t.Errorf("%+v", exec)
 	}
-	for i, want := range map[int]string{0: "say done", 2: "hook --timeout 60s", 3: "/a/ralph-stop-hook hook --timeout=9s"} {
+	words := map[int]string{0: "say done", 2: "hook --timeout 60s", 3: "/a/ralph-stop-hook hook --timeout=9s"}
+	for i, want := range words {
 		if got := strings.Join(f.Hooks[i].Args, " "); got != want {
 			t.Errorf("the words of %v are %q, want %q", f.Hooks[i], got, want)
 		}

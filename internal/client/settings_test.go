@@ -35,9 +35,9 @@ func TestMerge(t *testing.T) {
 	const sayDone = `      {"hooks": [{"type": "command", "command": "say done"}]}`
 	fresh := "{\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}"
 	for _, tc := range []struct{ name, in, want string }{
-		{"an empty file", "", fresh},
-		{"only a BOM", "\xef\xbb\xbf", "\xef\xbb\xbf" + fresh},
-		{"empty object", "{}", "{ " + fresh[1:]},
+		{"an empty file", "", fresh + "\n"},
+		{"only a BOM", "\xef\xbb\xbf", "\xef\xbb\xbf" + fresh + "\n"},
+		{"empty object", "{}", fresh},
 		{"other keys", "{\n  \"model\": \"opus\",\n  \"größe\": 1e2\n}\n",
 			"{\n  \"model\": \"opus\",\n  \"größe\": 1e2,\n  \"hooks\": {\n    \"Stop\": [\n" + group +
 				"\n    ]\n  }\n}\n"},
@@ -46,7 +46,7 @@ func TestMerge(t *testing.T) {
 		{"other hooks", "{\n  \"hooks\": {\n    \"Stop\": [\n" + sayDone + "\n    ]\n  }\n}\n",
 			"{\n  \"hooks\": {\n    \"Stop\": [\n" + sayDone + ",\n" + group + "\n    ]\n  }\n}\n"},
 		{"empty array", "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n",
-			"{\n  \"hooks\": {\n    \"Stop\": [ \n" + group + "\n    ]\n  }\n}\n"},
+			"{\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}\n"},
 		{"tabs and CRLF", "{\r\n\t\"x\": 1\r\n}\r\n",
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
 		{"one line, our older entry",

@@ -11,11 +11,6 @@ import (
 
 // Edits that keep the layout of a file that a person wrote.
 
-// WasEmpty marks an object or array that was in the file, and empty, before Insert put
-// something into it. It comes after the white space that was there. An object or array
-// that Insert makes itself has no space in that place.
-const WasEmpty = " "
-
 // Insert adds a member to an object, or an element to an array, where key is empty. It
 // comes last, in the layout of the file.
 func Insert(text []byte, container gjson.Result, key, value string) []byte {
@@ -34,25 +29,24 @@ func Insert(text []byte, container gjson.Result, key, value string) []byte {
 		}
 		return `"` + key + `": ` + value
 	}
-	was := string(text[open+1:end]) + WasEmpty
 	switch {
 	case empty && oneLine(text):
-		return Splice(text, open+1, end, was+add(""))
+		return splice(text, open+1, end, add(""))
 	case oneLine(text):
-		return Splice(text, last, last, ","+add(""))
+		return splice(text, last, last, ","+add(""))
 	case empty:
 		inner := outer + indent(text)
-		return Splice(text, open+1, end, was+eol(text)+inner+add(inner)+eol(text)+outer)
+		return splice(text, open+1, end, eol(text)+inner+add(inner)+eol(text)+outer)
 	}
 	first := bytes.IndexByte(text[open:end], '\n')
 	if first < 0 {
-		return Splice(text, last, last, ", "+add(outer))
+		return splice(text, last, last, ", "+add(outer))
 	}
 	inner := Lead(text, open+first+1)
-	if at := open + 1 + Space(text[open+1:]); bytes.IndexByte(text[open:at], '\n') >= 0 {
+	if at := end - len(bytes.TrimLeft(text[open+1:end], " \t\r\n")); bytes.IndexByte(text[open:at], '\n') >= 0 {
 		inner = Lead(text, at) // blank lines may come before the first member
 	}
-	return Splice(text, last, last, ","+eol(text)+inner+add(inner))
+	return splice(text, last, last, ","+eol(text)+inner+add(inner))
 }
 
 // oneLine tells whether a file is written in one line. An empty object does not count:
@@ -62,8 +56,8 @@ func oneLine(text []byte) bool {
 	return !bytes.Contains(text, []byte("\n")) && string(text) != "{}"
 }
 
-// Splice puts add in the place of the bytes from the offset from to the offset to.
-func Splice(text []byte, from, to int, add string) []byte {
+// splice puts add in the place of the bytes from the offset from to the offset to.
+func splice(text []byte, from, to int, add string) []byte {
 	return slices.Concat(text[:from], []byte(add), text[to:])
 }
 
@@ -101,9 +95,3 @@ func eol(text []byte) string {
 	}
 	return "\n"
 }
-
-// white has the characters that JSON allows between its parts.
-const white = " \t\r\n"
-
-// Space returns how many bytes of white space the text begins with.
-func Space(text []byte) int { return len(text) - len(bytes.TrimLeft(text, white)) }
