@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Install says where a client reads its settings for one project.
@@ -95,12 +96,18 @@ func (in Install) Ignored(files ...Settings) (why, fix string) {
 // Hooked reports whether a hook of ours answers the client's stops. A plugin need not be in the settings, but Claude
 // Code sets a variable for its hooks.
 func (in Install) Hooked() bool {
-	return in.InSettings(in.Events[0]) || in.Plugin(program) != "" || in.Name == Usual && in.Get(PluginRoot) != ""
+	ours := func(s Settings) bool { return len(s.Ours(in.Events[0])) > 0 }
+	return in.any(ours) || in.Plugin(program) != "" || in.Name == Usual && in.Get(PluginRoot) != ""
 }
 
-// InSettings reports whether a settings file has an entry of ours for an event.
+// InSettings reports whether a settings file has an entry of ours for an event, and its program is there.
 func (in Install) InSettings(event string) bool {
-	return in.any(func(s Settings) bool { return len(s.Ours(event)) > 0 })
+	runs := func(h *Hook) bool {
+		name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", in.Client.Project(in.Get))
+		_, err := proc.LookPath(name, in.Get("PATH"))
+		return err == nil || !h.Exec
+	}
+	return in.any(func(s Settings) bool { return slices.ContainsFunc(s.Ours(event), runs) })
 }
 
 // Everywhere reports whether the client calls this program in all projects: the project's own settings have no entry.
