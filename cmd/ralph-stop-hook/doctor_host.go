@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -111,22 +110,13 @@ func (in *inspection) lookEntries(c *client.Client) {
 
 // notHook says why an entry does not call the hook, "" if it does.
 func notHook(h *client.Hook) string {
-	args := h.Args
-	if !h.Exec { // a line for the shell
-		args = args[min(1, len(args)):]
-		if filepath.Base(h.Args[0]) != program {
-			args = nil // after another program, where "hook" made it ours
-		}
-	}
 	switch {
-	case len(args) == 0: // the bare program
+	case !h.Exec, len(h.Args) == 0: // only the shell knows the words; or the bare program
 		return ""
-	case args[0] != "hook":
-		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(args[0], 80))
-	case !h.Exec: // only the shell knows its other words
-		return ""
+	case h.Args[0] != "hook":
+		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(h.Args[0], 80))
 	}
-	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(args[1:]); err != nil {
+	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(h.Args[1:]); err != nil {
 		return plain.Line(errors.Unwrap(err).Error(), 300)
 	}
 	return ""
