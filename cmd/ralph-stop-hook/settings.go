@@ -92,7 +92,7 @@ func (f *settingsEdit) merge() (err error) {
 	if f.Path == "" {
 		return nil
 	}
-	f.FileChange, err = client.PlanChange(f.Path, client.MaxBytes, func(text []byte) ([]byte, error) {
+	f.FileChange, err = client.PlanChange(f.Path, func(text []byte) ([]byte, error) {
 		var err error
 		for _, event := range f.client.Events {
 			if err == nil {

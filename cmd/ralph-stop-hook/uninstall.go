@@ -222,7 +222,7 @@ func (u *uninstaller) planFiles() error {
 
 // withoutHook plans to take our entries out of a settings file. If there are none, nothing changes.
 func withoutHook(path string) (client.FileChange, error) {
-	f, err := client.PlanChange(path, client.MaxBytes, func(text []byte) ([]byte, error) {
+	f, err := client.PlanChange(path, func(text []byte) ([]byte, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			return text, nil
 		}

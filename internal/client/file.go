@@ -12,21 +12,20 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// FileChange changes a file that other programs edit, too. PlanChange plans the change, so that people can see it, and
-// Make makes it.
+// FileChange changes a settings file, which other programs edit, too. PlanChange plans the change, so that people can
+// see it, and Make makes it.
 type FileChange struct {
 	Path      string // without links, as dotfile managers make them: what they lead to is changed
 	Old, Text []byte // as the file is, and as it is to become; nil: there is no file
 
 	edit   func(old []byte) ([]byte, error)
-	most   int64
 	linked bool
 }
 
-// PlanChange plans a change of a file of at most so many bytes, which may be missing. edit returns what becomes of its
-// text; nil: the file goes.
-func PlanChange(path string, most int64, edit func(old []byte) ([]byte, error)) (FileChange, error) {
-	f := FileChange{Path: path, edit: edit, most: most}
+// PlanChange plans a change of a settings file, which may be missing. edit returns what becomes of its text; nil: the
+// file goes.
+func PlanChange(path string, edit func(old []byte) ([]byte, error)) (FileChange, error) {
+	f := FileChange{Path: path, edit: edit}
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		f.linked = target != path
@@ -37,7 +36,7 @@ func PlanChange(path string, most int64, edit func(old []byte) ([]byte, error)) 
 }
 
 func (f *FileChange) plan() error {
-	old, err := loopdir.ReadAny(f.Path, f.most)
+	old, err := loopdir.ReadAny(f.Path, MaxBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -51,10 +50,7 @@ func (f *FileChange) plan() error {
 		return fmt.Errorf("%s: %w", plain.Line(f.Path, 400), err)
 	}
 	if f.Text == nil && f.linked { // the link would lead to nothing
-		f.Text = []byte{}
-		if filepath.Ext(f.Path) == ".json" {
-			f.Text = []byte("{}\n")
-		}
+		f.Text = []byte("{}\n")
 	}
 	return nil
 }
@@ -103,7 +99,7 @@ func (f *FileChange) remove() error {
 
 // same returns loopdir.ErrChanged if a file has not the content that was read.
 func (f *FileChange) same(path string) error {
-	now, err := loopdir.ReadAny(path, f.most)
+	now, err := loopdir.ReadAny(path, MaxBytes)
 	if err == nil && !bytes.Equal(now, f.Old) {
 		err = fmt.Errorf("%s: %w", plain.Line(f.Path, 400), loopdir.ErrChanged)
 	}
