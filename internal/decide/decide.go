@@ -39,23 +39,19 @@ func Decide(s Snapshot) (d Decision, need Need) {
 	if s.Event == EventStop {
 		d.takeOwnership(&s)
 	}
-	stopped := s.stopped(&d)
+	st := &stop{Snapshot: &s, d: &d, next: &d.Next, stopped: s.stopped(&d)}
 	d.Next.Before = s.Header
 	d.Limit = d.Next.Limit(s.Limits)
 
-	switch {
-	case s.Event == EventPrompt:
-		d.prompt(&s, stopped)
-	case s.Event == EventStart:
-		d.start(&s, stopped)
-	case stopped != InProgress:
-		d.end(&s, stopped, s.stoppedBy())
-	case s.Event == EventEnd && s.Cleared:
-		d.release(&s)
-	case s.Event == EventEnd || s.Event == EventFailure:
-		need = d.interrupt(&s)
+	switch s.Event {
+	case EventPrompt:
+		need = st.answer(promptRules)
+	case EventStart:
+		need = st.answer(startRules)
+	case EventEnd, EventFailure:
+		need = st.answer(endRules)
 	default:
-		need = d.stop(&s)
+		need = st.answer(stopRules)
 	}
 
 	switch {

@@ -17,121 +17,142 @@ func (s *Snapshot) ownerLives() bool {
 	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 }
 
-// prompt answers a prompt that names the loop, or one in the session that was
-// interrupted. An owner that lives keeps its loop.
-func (d *Decision) prompt(s *Snapshot, stopped Status) {
-	d.Verdict, d.Binding = Pass, Tell
-	status := s.State.Status
-	if s.State.Schema == 0 {
-		status = parseStatus(s.Header.Status)
-		d.From.Status = status
+// The rules of the events other than a stop are asked in these orders. The last one of each always answers.
+var (
+	// A prompt that names the loop, or one in the session that was interrupted.
+	promptRules = []rule{loopOver, anotherSessionWorks, limitReached, stoppedByPerson, takeLoop}
+	startRules  = []rule{leftToNextStop, sessionStarts}
+	endRules    = []rule{stoppedByPerson, conversationCleared, turnBroken}
+)
+
+// loopOver tells of a loop that no prompt continues.
+func loopOver(st *stop) answer {
+	if st.State.Schema == 0 {
+		st.d.From.Status = parseStatus(st.Header.Status)
 	}
-	switch status {
-	case InProgress:
-		if s.State.Session != "" && s.State.Session != s.Session && !s.adopts() && s.ownerLives() {
-			return
-		}
-	case Interrupted, Handover: // the owner has stopped
-		d.Refusal = d.refusal(s)
-		if d.Refusal != "" {
-			return
-		}
-	default:
-		return
+	if !st.d.From.Status.GoesOn() {
+		return answer{binding: Tell}
 	}
-	if stopped != InProgress {
-		d.end(s, stopped, s.stoppedBy())
-		return
+	return answer{}
+}
+
+// anotherSessionWorks leaves the loop to an owner that lives.
+func anotherSessionWorks(st *stop) answer {
+	owned := st.State.Session != "" && st.State.Session != st.Session && !st.adopts()
+	if st.d.From.Status == InProgress && owned && st.ownerLives() {
+		return answer{binding: Tell}
 	}
-	d.takeOwnership(s)
-	if !s.NoSession {
-		d.giveNote(s, !s.FreshSession || s.State.Judged)
+	return answer{}
+}
+
+// limitReached refuses to continue a loop whose owner has stopped, if a limit forbids that.
+func limitReached(st *stop) answer {
+	if st.d.From.Status == InProgress {
+		return answer{}
 	}
-	if status == Handover || s.FreshSession && s.State.Judged {
-		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
+	st.d.Refusal = st.refusal()
+	if st.d.Refusal == "" {
+		return answer{}
 	}
-	if next, has := s.List.Next(); has && status == Handover {
-		d.attempt(next)
-	}
-	d.Binding = Take
-	if !s.Marked && status == InProgress {
-		d.Binding = Note
-	}
+	return answer{binding: Tell}
 }
 
 // refusal returns the limit that keeps a prompt from continuing the loop.
-func (d *Decision) refusal(s *Snapshot) string {
-	handover := s.State.Status == Handover
-	switch hourly := s.Limits.IterationsPerHour; {
-	case d.Next.PastDeadline(s.Limits, s.Now):
+func (st *stop) refusal() string {
+	handover := st.State.Status == Handover
+	switch hourly := st.Limits.IterationsPerHour; {
+	case st.next.PastDeadline(st.Limits, st.Now):
 		return Deadline
 	case !handover:
 		return ""
-	case d.Next.Iteration >= d.Limit:
+	case st.next.Iteration >= st.d.Limit:
 		return MaxIterations
-	case hourly > 0 && len(d.Next.LastHour(s.Now)) >= hourly:
+	case hourly > 0 && len(st.next.LastHour(st.Now)) >= hourly:
 		return IterationsPerHour
-	case s.State.LastSession == s.Session && s.State.ExitReason != IterationsPerHour:
-		return s.State.ExitReason // the loop was handed over to a fresh session
+	case st.State.LastSession == st.Session && st.State.ExitReason != IterationsPerHour:
+		return st.State.ExitReason // the loop was handed over to a fresh session
 	}
 	return ""
 }
 
-// start answers a session that starts. An interrupted loop still waits for a prompt: a person may
-// only want to read the conversation.
-func (d *Decision) start(s *Snapshot, stopped Status) {
-	if stopped != InProgress {
-		*d = pass(s) // the next stop says so
-		return
+// takeLoop makes the session the owner. An interrupted iteration continues, but a handover begins a new one.
+func takeLoop(st *stop) answer {
+	status := st.d.From.Status
+	st.d.takeOwnership(st.Snapshot)
+	if !st.NoSession {
+		st.d.giveNote(st.Snapshot, !st.FreshSession || st.State.Judged)
 	}
-	d.Verdict, d.Binding = Pass, Tell
-	if s.State.Session == s.Session && s.State.Status == InProgress {
-		d.Binding = Note
+	if status == Handover || st.FreshSession && st.State.Judged {
+		st.d.countIteration(st.Snapshot)
 	}
+	if next, has := st.List.Next(); has && status == Handover {
+		st.d.attempt(next)
+	}
+	if !st.Marked && status == InProgress {
+		return answer{binding: Note}
+	}
+	return answer{binding: Take}
 }
 
-// interrupt ends a loop whose turn ended with an API error, or whose session ended. The end of a
-// session can also come from an API error whose own event was cut off; the transcript shows that.
-func (d *Decision) interrupt(s *Snapshot) Need {
-	if s.Tail == nil {
-		return Need{Kind: NeedTail}
+// leftToNextStop leaves a loop that a person has stopped to the next stop, which says so.
+func leftToNextStop(st *stop) answer {
+	if st.stopped == InProgress {
+		return answer{}
 	}
-	failure := s.Tail.Error
-	if s.Event == EventFailure {
-		failure = s.Failure
+	return answer{verdict: Pass}
+}
+
+// sessionStarts notes the owner's new process. An interrupted loop still waits for a prompt: a person may only want to
+// read the conversation.
+func sessionStarts(st *stop) answer {
+	if st.State.Session == st.Session && st.State.Status == InProgress {
+		return answer{binding: Note}
+	}
+	return answer{binding: Tell}
+}
+
+// conversationCleared takes the loop from its session. A cleared conversation knows nothing of the loop, and its
+// session gets another id. If a person trusted the loop, it ends, so that they hear of it: it stands still.
+func conversationCleared(st *stop) answer {
+	if st.Event != EventEnd || !st.Cleared {
+		return answer{}
+	}
+	st.next.Release()
+	st.next.SessionPID = st.State.SessionPID // the cleared session is known by its process
+	if !st.Limits.Trusted {
+		return answer{binding: Release}
+	}
+	return finish(Interrupted, SessionEnded, "its conversation was cleared")
+}
+
+// turnBroken ends a loop whose turn ended with an API error, or whose session ended. The end of a session can also come
+// from an API error whose own event was cut off; the transcript shows that.
+func turnBroken(st *stop) answer {
+	if st.Tail == nil {
+		return answer{need: Need{Kind: NeedTail}}
+	}
+	st.next.Gone = st.Event == EventEnd // its client may live on with another conversation
+	needs := plain.Line(st.Why, 300)
+	if st.CutOff != nil {
+		needs = "its last stop was cut off: the hook was killed"
+	}
+	failure := st.Tail.Error
+	if st.Event == EventFailure {
+		failure = st.Failure
 	}
 	reason := SessionEnded
 	switch {
 	case failure == RateLimit:
 		reason = RateLimit
-		d.Next.RetryAt = s.Tail.RetryAt
-	case failure != "" || s.Event == EventFailure:
+		st.next.RetryAt = st.Tail.RetryAt
+	case failure != "" || st.Event == EventFailure:
 		reason = APIError
 	}
-	if late := d.Next.PastDeadline(s.Limits, s.Tail.RetryAt); late && reason != SessionEnded {
-		d.Next.RetryAt = s.Tail.RetryAt
-		d.end(s, ReachedLimit, Deadline)
-	} else {
-		d.end(s, Interrupted, reason)
+	if late := st.next.PastDeadline(st.Limits, st.Tail.RetryAt); late && reason != SessionEnded {
+		st.next.RetryAt = st.Tail.RetryAt
+		return finish(ReachedLimit, Deadline, needs)
 	}
-	d.Next.Gone = s.Event == EventEnd // its client may live on with another conversation
-	d.Next.Needs = plain.Line(s.Why, 300)
-	if s.CutOff != nil {
-		d.Next.Needs = "its last stop was cut off: the hook was killed"
-	}
-	return Need{}
-}
-
-// release takes the loop from its session. A cleared conversation knows nothing of the loop, and
-// its session gets another id. If a person trusted the loop, it ends, so that they hear of it: it stands still.
-func (d *Decision) release(s *Snapshot) {
-	d.Verdict, d.Binding = Pass, Release
-	if s.Limits.Trusted {
-		d.end(s, Interrupted, SessionEnded)
-		d.Next.Needs = "its conversation was cleared"
-	}
-	d.Next.Release()
-	d.Next.SessionPID = s.State.SessionPID // the cleared session is known by its process
+	return finish(Interrupted, reason, needs)
 }
 
 // Attach decides as if that session sent the loop's prompt.

@@ -6,36 +6,64 @@ import (
 	"time"
 )
 
+// concerns says of each event whether it concerns the loop.
+var concerns = map[Event]func(s *Snapshot, owner bool) bool{
+	EventStop:    stopConcerns,
+	EventPrompt:  promptConcerns,
+	EventStart:   startConcerns,
+	EventFailure: func(s *Snapshot, owner bool) bool { return owner && s.State.Status == InProgress },
+	EventEnd:     func(s *Snapshot, owner bool) bool { return owner && s.State.Status == InProgress && !s.elsewhere() },
+}
+
 // Bystander reports whether the event does not concern the loop. It looks at no list, so a caller
 // can ask before it takes the lock.
 func Bystander(s *Snapshot) bool {
 	owner := s.State.Session != "" && (s.State.Session == s.Session || s.adopts())
-	runs, interrupted := s.State.Status == InProgress, s.State.Status == Interrupted
-	concerned := false
+	rule, is := concerns[s.Event]
+	return s.Session == "" || !is || !rule(s, owner)
+}
+
+// stopConcerns reports whether a stop begins the loop, or is the owner's. A hook that still ran when its session ended
+// must not revive the loop.
+func stopConcerns(s *Snapshot, owner bool) bool {
 	switch {
-	case s.Session == "":
-	case s.Event == EventPrompt:
-		rival := s.Goal && !s.State.RivalTold
-		begins := !s.State.Idle.IsZero() || s.CutOff != nil // a turn that the record does not know of
-		concerned = s.Marked || owner && (interrupted || s.newProcess() || runs && (rival || begins))
-	case s.Event == EventStart && s.Cleared:
-		client := s.Client != 0 && s.Client == s.State.SessionPID
-		concerned = client && s.State.Session == "" && (runs || interrupted)
-	case s.Event == EventStart:
-		concerned = owner && (interrupted || s.newProcess())
-	case s.Event == EventFailure:
-		concerned = owner && runs
-	case s.Event == EventEnd:
-		concerned = owner && runs && !s.elsewhere()
-	case s.Event != EventStop, s.Aside, s.Twice:
+	case s.Aside, s.Twice:
+		return false
 	case s.State.Schema == 0:
-		concerned = s.Brought == "" && (s.Bind != BindPrompt || s.Bound) && s.MayBegin()
+		return s.Brought == "" && (s.Bind != BindPrompt || s.Bound) && s.MayBegin()
 	case s.State.Session == "":
-		concerned = s.State.Bind != BindPrompt && runs
-	default: // a hook that still ran when its session ended must not revive the loop
-		concerned = owner && (runs || interrupted && !s.Now.Before(s.State.EndedAt))
+		return s.State.Bind != BindPrompt && s.State.Status == InProgress
+	case s.State.Status == Interrupted:
+		return owner && !s.Now.Before(s.State.EndedAt)
 	}
-	return !concerned
+	return owner && s.State.Status == InProgress
+}
+
+// promptConcerns reports whether a prompt names the loop, or says something new of the owner's session: that its turn
+// was interrupted, runs in another process, begins, or has a rival.
+func promptConcerns(s *Snapshot, owner bool) bool {
+	switch {
+	case s.Marked:
+		return true
+	case !owner:
+		return false
+	case s.State.Status == Interrupted, s.newProcess():
+		return true
+	}
+	rival := s.Goal && !s.State.RivalTold
+	begins := !s.State.Idle.IsZero() || s.CutOff != nil // a turn that the record does not know of
+	return s.State.Status == InProgress && (rival || begins)
+}
+
+// startConcerns reports whether the owner's session starts again, or the client's next one after its conversation was
+// cleared.
+func startConcerns(s *Snapshot, owner bool) bool {
+	runs, interrupted := s.State.Status == InProgress, s.State.Status == Interrupted
+	if s.Cleared {
+		client := s.Client != 0 && s.Client == s.State.SessionPID
+		return client && s.State.Session == "" && (runs || interrupted)
+	}
+	return owner && (interrupted || s.newProcess())
 }
 
 // IsRun reports whether a session is a run of fresh sessions.

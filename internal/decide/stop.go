@@ -13,16 +13,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// rule looks at a stop for one thing. Its zero answer leaves the stop to the next rule. Some rules count what they look
-// at, so what no rule came to is not counted.
+// rule looks at a stop, or at another event, for one thing. Its zero answer leaves the event to the next rule. Some
+// rules count what they look at, so what no rule came to is not counted.
 type rule func(*stop) answer
 
-// answer says what happens at a stop, or what must be known first.
+// answer says what happens at a stop or another event, or what must be known first.
 type answer struct {
 	verdict Verdict
-	status  Status // the rest of an End: how the loop ends,
-	reason  string // why,
-	needs   string // and what a person must look at
+	binding Binding // of an event that is no stop: what changes between the session and the loop
+	status  Status  // the rest of an End: how the loop ends,
+	reason  string  // why,
+	needs   string  // and what a person must look at
 	need    Need
 }
 
@@ -30,9 +31,10 @@ func finish(status Status, reason, needs string) answer {
 	return answer{verdict: End, status: status, reason: reason, needs: needs}
 }
 
-// stopRules are asked in this order at each stop of the loop's owner that no person has stopped. The first that answers
-// decides. If none does, the loop goes on.
+// stopRules are asked in this order at each stop of the loop's owner. The first that answers decides. If none does, the
+// loop goes on.
 var stopRules = []rule{
+	stoppedByPerson,
 	// What is missing, and what no agent can repair.
 	listOutOfDate, unrepairable,
 	// The agent wants a person, or waits. It is to put back what is locked; then its claims are not looked at.
@@ -63,12 +65,13 @@ func noProgress(st *stop) answer {
 	return st.ask(countUnchanged, guards, stagnation, blocksIgnored, outOfAttempts)
 }
 
-// stop is a stop about which rules are asked.
+// stop is a stop, or another event, about which rules are asked.
 type stop struct {
 	*Snapshot // what is known; no rule changes it
 
-	d    *Decision
-	next *State // of d: the record, in which is counted
+	d       *Decision
+	next    *State // of d: the record, in which is counted
+	stopped Status // with which somebody has stopped the loop; InProgress: nobody has
 
 	restores bool          // the agent is to put back what is locked
 	evidence evidence      // of what is claimed
@@ -78,12 +81,14 @@ type stop struct {
 	passed   bool          // a feature passed in this iteration
 }
 
-// stop answers a stop.
-func (d *Decision) stop(s *Snapshot) Need {
-	st := &stop{Snapshot: s, d: d, next: &d.Next}
-	a := st.ask(stopRules...)
+// answer makes the decision as rules say.
+func (st *stop) answer(rules []rule) Need {
+	d, s := st.d, st.Snapshot
+	a := st.ask(rules...)
 	switch {
 	case a.need.Kind != NeedNothing:
+	case a.binding != "":
+		d.Verdict, d.Binding = Pass, a.binding
 	case a.verdict == "":
 		st.goOn()
 	case a.verdict == End:
@@ -100,11 +105,19 @@ func (d *Decision) stop(s *Snapshot) Need {
 // ask asks rules until one answers.
 func (st *stop) ask(rules ...rule) answer {
 	for _, r := range rules {
-		if a := r(st); a.verdict != "" || a.need.Kind != NeedNothing {
+		if a := r(st); a.verdict != "" || a.binding != "" || a.need.Kind != NeedNothing {
 			return a
 		}
 	}
 	return answer{}
+}
+
+// stoppedByPerson ends a loop that somebody has stopped with a command, or in the header of progress.txt.
+func stoppedByPerson(st *stop) answer {
+	if st.stopped == InProgress {
+		return answer{}
+	}
+	return finish(st.stopped, st.stoppedBy(), st.next.Needs)
 }
 
 func listOutOfDate(st *stop) answer {
