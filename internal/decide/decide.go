@@ -20,7 +20,7 @@ func (s *Snapshot) Record() State {
 		state = State{
 			Schema:    SchemaVersion,
 			Ending:    Ending{Status: InProgress},
-			Allowance: Allowance{HeaderLimit: s.Header.MaxIterations},
+			Allowance: Allowance{Allowed: cmp.Or(s.Limits.MaxIterations, s.Header.MaxIterations)},
 			Headers:   Headers{Header: s.Header, Before: s.Header},
 			Owner:     Owner{Bind: s.Bind},
 			Counted:   Counted{Passed: s.List.Passed(), Iteration: max(1, s.Header.Iteration, s.LogIteration)},
@@ -93,7 +93,7 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 	}
 	asked := s.Header.MaxIterations
 	if asked > 0 && asked != s.State.Header.MaxIterations && asked < d.Next.Limit(s.Limits) {
-		d.Next.Lowered = asked
+		d.Next.MaxIterations = asked
 	}
 	// Other words do not end a loop, because an agent may have written them.
 	if asked := parseStatus(s.Header.Status); asked == Paused || asked == Cancelled {

@@ -37,7 +37,7 @@ func base() Snapshot {
 			Counted:   Counted{Iteration: 4, Passed: 2, ListDigest: list("x..").Digest(), Unchanged: 1},
 			Owner:     Owner{Session: "s"},
 			Work:      Work{Feature: "b", Attempts: 1},
-			Allowance: Allowance{HeaderLimit: 15},
+			Allowance: Allowance{Allowed: 15},
 			Headers: Headers{
 				Header: header,
 				Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"},

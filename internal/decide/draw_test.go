@@ -76,7 +76,7 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.State.Iteration = pick(d, 4, 1, 14, 15, 16, 1_000_000, math.MaxInt) },
 	func(s *Snapshot, d *dice) {
-		s.State.Extended, s.State.Lowered, s.State.HeaderLimit = d.count(), d.count(), d.count()
+		s.State.MaxIterations, s.State.Allowed = d.count(), d.count()
 	},
 	func(s *Snapshot, d *dice) {
 		s.State.Unchanged, s.State.Attempts, s.State.CheckFailures = d.n(9), d.n(9), d.n(9)

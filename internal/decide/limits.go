@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -195,24 +196,15 @@ func (l Limits) CappedBy(ceilings Limits) Limits {
 	return lowered
 }
 
-// Limit returns how many iterations the loop may have. It is the number that `extend` set, else
-// the one in ralph.json, else the one in the header when the loop began, else DefaultIterations. A
-// later edit of the header can only lower it, and the person's ceiling always holds. If nobody has
+// Limit returns how many iterations the loop may have. It is the number that a person set for this loop, else the one in
+// ralph.json, else the one with which it began, else DefaultIterations. The person's ceiling always holds. If nobody has
 // trusted ralph.json, an edit of it cannot give the loop more than it began with, nor anything more than MaxByHand.
 func (s State) Limit(l Limits) int {
-	limit := DefaultIterations
-	switch {
-	case s.Extended > 0:
-		limit = s.Extended
-	case l.MaxIterations > 0:
-		limit = l.MaxIterations
-	case s.HeaderLimit > 0:
-		limit = s.HeaderLimit
-	}
-	if !l.Trusted && s.Extended == 0 {
+	limit := cmp.Or(max(0, s.MaxIterations), l.MaxIterations, max(0, s.Allowed), DefaultIterations)
+	if !l.Trusted && s.MaxIterations <= 0 {
 		limit = least(limit, s.Allowed, MaxByHand)
 	}
-	return least(limit, s.Lowered, l.CeilingIterations)
+	return least(limit, l.CeilingIterations)
 }
 
 // Deadline returns how long the loop may take from its beginning, 0 if there is no

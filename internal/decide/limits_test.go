@@ -71,11 +71,11 @@ func TestInForce(t *testing.T) {
 			"max_iterations 15 0 iterations, deadline 60 0 seconds"},
 		{"extended", State{
 			Counted:   Counted{Iteration: 20},
-			Allowance: Allowance{Extended: 30, ExtendedDeadline: time.Hour},
+			Allowance: Allowance{MaxIterations: 30, ExtendedDeadline: time.Hour},
 		},
 			Limits{MaxIterations: 15, Deadline: 1},
 			"max_iterations 30 10 iterations, deadline 3600 3600 seconds"},
-		{"extended over the ceilings", State{Allowance: Allowance{Extended: 30, ExtendedDeadline: time.Hour}},
+		{"extended over the ceilings", State{Allowance: Allowance{MaxIterations: 30, ExtendedDeadline: time.Hour}},
 			Limits{CeilingIterations: 5, CeilingDeadline: time.Minute},
 			"max_iterations 5 5 iterations, deadline 60 60 seconds"},
 		{"less than a second", State{}, Limits{Deadline: time.Millisecond}, "max_iterations 15 15 iterations"},
@@ -143,7 +143,7 @@ var limitRows = []row{
 	}, "end REACHED_LIMIT max_iterations"},
 	{"ralph.json's limit", func(s *Snapshot) { s.Limits.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
 	{"ralph.json's limit over the header's", func(s *Snapshot) {
-		s.Limits.MaxIterations = 40
+		s.Limits.MaxIterations, s.Limits.Trusted = 40, true
 		s.State.Iteration = 20
 	}, "continue 21 c"},
 	{"header lowers the limit", func(s *Snapshot) { s.Header.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
@@ -152,12 +152,12 @@ var limitRows = []row{
 		s.State.Iteration = 15
 	}, "end REACHED_LIMIT max_iterations"},
 	{"extended", func(s *Snapshot) {
-		s.State.Extended = 20
+		s.State.MaxIterations = 20
 		s.State.Iteration = 15
 		s.Limits.MaxIterations = 15
 	}, "continue 16 c"},
 	{"header lowers what was extended", func(s *Snapshot) {
-		s.State.Extended = 20
+		s.State.MaxIterations = 20
 		s.Header.MaxIterations = 4
 	}, "end REACHED_LIMIT max_iterations"},
 	{"iteration of the header", func(s *Snapshot) { s.Header.Iteration = 15 }, "continue 5 c"},
@@ -181,7 +181,7 @@ var limitRows = []row{
 			2*time.Hour
 	}, "end REACHED_LIMIT deadline"},
 	{"the person's own ceiling of iterations, extended or not", func(s *Snapshot) {
-		s.Limits.CeilingIterations, s.State.Extended = 4, 99
+		s.Limits.CeilingIterations, s.State.MaxIterations = 4, 99
 	}, "end REACHED_LIMIT max_iterations"},
 	{"the last attempt", func(s *Snapshot) {
 		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 4

@@ -190,14 +190,10 @@ type Ending struct {
 
 // Allowance says how much the loop may use, if something other than ralph.json says so too.
 type Allowance struct {
-	// Max Iterations of the header when the loop began
-	HeaderLimit int `json:"headerLimit,omitzero"`
 	// how many iterations the loop could have when it began
 	Allowed int `json:"allowed,omitzero"`
-	// Max Iterations, if a person lowered it in the header; else 0
-	Lowered int `json:"lowered,omitzero"`
-	// how many iterations `extend` allows; 0: it was not used
-	Extended int `json:"extended,omitzero"`
+	// how many iterations a person allows, with `extend` or by a lower number in the header; 0: nobody has said that
+	MaxIterations int `json:"extended,omitzero"`
 	// the deadline that `extend` set; 0: it was not used; stored in ns
 	ExtendedDeadline time.Duration `json:"extendedDeadline,omitzero"`
 }

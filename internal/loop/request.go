@@ -35,7 +35,7 @@ func extend(s *decide.State, r loopdir.Request) {
 		return
 	}
 	if r.Iterations > 0 {
-		s.Extended, s.Lowered = r.Iterations, 0
+		s.MaxIterations = r.Iterations
 	}
 	if r.Deadline > 0 {
 		s.ExtendedDeadline = r.Deadline

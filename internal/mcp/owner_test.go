@@ -115,7 +115,7 @@ func TestNoLoopForSure(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if now := w.state(); now.Session != was.Session || now.Status != was.Status || now.Lowered != was.Lowered {
+	if now := w.state(); now.Session != was.Session || now.Status != was.Status || now.MaxIterations != was.MaxIterations {
 		t.Errorf("the record changed from %+v to %+v", was, now)
 	}
 	if text, isError := w.call("iteration_start", `{"taskId": "other"}`); isError {

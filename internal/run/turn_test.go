@@ -68,7 +68,7 @@ func inLanes() laneStop {
 	s.State = decide.State{
 		Schema:    decide.SchemaVersion,
 		Ending:    decide.Ending{Status: decide.InProgress, StartedAt: now.Add(-time.Hour)},
-		Allowance: decide.Allowance{HeaderLimit: 15},
+		Allowance: decide.Allowance{Allowed: 15},
 		Owner:     decide.Owner{Session: "run-1", LastSession: "run-1"},
 		Counted:   decide.Counted{Iteration: 5, ListDigest: s.List.Digest(), Unchanged: 1},
 		Work:      decide.Work{Feature: "b", Attempts: 1, Lanes: []decide.Lane{has("a", 1, 4), has("b", 1, 5)}},

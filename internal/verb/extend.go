@@ -73,7 +73,7 @@ func (e *extension) request(w io.Writer, l *loop.Loop, failed error) error {
 	if err != nil {
 		return err
 	}
-	r := loopdir.Request{Verb: loopdir.RequestExtend, Iterations: next.Extended, Deadline: next.ExtendedDeadline}
+	r := loopdir.Request{Verb: loopdir.RequestExtend, Iterations: next.MaxIterations, Deadline: next.ExtendedDeadline}
 	return request(w, l, r, failed, strings.TrimSuffix(said, "; "))
 }
 
@@ -118,14 +118,14 @@ func (e *extension) apply(p *loop.Picture, next *decide.State) (said string, err
 	limits := p.Snapshot.Limits
 	if e.iterations+e.moreIterations > 0 {
 		before := next.Limit(limits)
-		next.Extended, next.Lowered = e.iterations, 0
+		next.MaxIterations = e.iterations
 		if e.moreIterations > 0 {
-			next.Extended = min(max(before, next.Iteration)+e.moreIterations, decide.MaxCount)
+			next.MaxIterations = min(max(before, next.Iteration)+e.moreIterations, decide.MaxCount)
 		}
 		after := next.Limit(limits)
 		said += fmt.Sprintf("at most %s in all, %s; ", plain.Count(after, "iteration"),
 			compared(after, before, strconv.Itoa(before)))
-		if after < next.Extended {
+		if after < next.MaxIterations {
 			said += "your own ceiling for all loops allows no more; "
 		}
 	}
