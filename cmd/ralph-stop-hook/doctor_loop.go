@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,6 +101,7 @@ func lookChecks(in *inspection) {
 		in.failure("", "%v", err)
 		return
 	}
+	fmt.Fprintf(os.Stderr, "%s: running %s\n", program, say.Checks(len(runs)))
 	results, err := p.RunChecks(context.Background(), runs, false, func(decide.Run, *decide.Receipt) {})
 	if err != nil {
 		in.warning("", "%v", err)
