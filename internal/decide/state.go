@@ -148,8 +148,7 @@ const SchemaVersion = 3
 // side.
 type State struct {
 	// 0: there is no record yet
-	Schema int    `json:"schema,omitzero"`
-	Name   string `json:"name,omitzero"`
+	Schema int `json:"schema,omitzero"`
 	// absolute path of the loop folder
 	Loop string `json:"loop,omitzero"`
 	// absolute path of the list

@@ -32,7 +32,6 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	stopped := d.ReadHeader(&p.Snapshot)
 	next := d.Next
 	next.Loop = l.At.Dir
-	next.Name = l.At.Name
 	next.List = p.ListPath()
 	if err := edit(p, &next); err != nil {
 		return decide.State{}, err

@@ -25,7 +25,6 @@ func (s *stepper) commit() error {
 	d := &s.decision
 	snap := &s.picture.Snapshot
 	d.Next.Loop = l.At.Dir
-	d.Next.Name = l.At.Name
 	d.Next.List = s.picture.ListPath()
 	if d.Next.Session != "" && d.Verdict != decide.End {
 		d.Next.SessionPID = l.client.PID

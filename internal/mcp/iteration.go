@@ -125,9 +125,7 @@ func (k *desk) handOut() (stops bool, err error) {
 // prompt returns what the agent would be told.
 func (j judged) prompt() string {
 	if j.Decision.Verdict == decide.Continue {
-		d := j.Decision
-		d.Next.Loop, d.Next.Name = j.Picture.Loop.At.Dir, j.Picture.Loop.At.Name
-		return say.Prompt(j.Picture, d, false)
+		return say.Prompt(j.Picture, j.Decision, false)
 	}
 	if d := j.Decision; d.Verdict == decide.End && d.Next.Status == decide.Complete {
 		return j.settled() + " Call iteration_complete with COMPLETE, then end your turn."

@@ -208,7 +208,6 @@ func (m *Maker) begin(l *loop.Loop) error {
 	state := begin.Record()
 	next, _ := m.found.Next()
 	state.Loop = l.At.Dir
-	state.Name = l.At.Name
 	state.List = l.At.ListPath(m.List, "")
 	state.Feature = next.ID
 	state.Attempts = 1

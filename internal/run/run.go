@@ -610,7 +610,6 @@ func (r *Run) lookAt() (*loop.Step, error) {
 	}
 	defer done()
 	d := decide.Decision{Next: p.Snapshot.Record(), From: p.Snapshot.State}
-	d.Next.Loop, d.Next.Name = r.At.Dir, r.At.Name
 	d.Limit = d.Next.Limit(p.Snapshot.Limits)
 	if !d.Next.Status.GoesOn() {
 		d.Verdict = decide.End

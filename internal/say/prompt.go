@@ -125,7 +125,7 @@ func workThere(p *loop.Picture) string {
 }
 
 func (w *prompter) head() {
-	w.addf("Ralph loop %q, iteration %d of %d.\n", w.d.Next.Name, w.d.Next.Iteration, w.d.Limit)
+	w.addf("Ralph loop %q, iteration %d of %d.\n", w.p.Loop.At.Name, w.d.Next.Iteration, w.d.Limit)
 	switch {
 	case w.away: // Claude Code lets a session that it has moved change nothing in the project
 		w.text.WriteString(thisTree + workThere(w.p) + "Commit what you have done here, leave this work tree (with " +
@@ -244,7 +244,7 @@ func (w *prompter) feature() {
 
 func (w *prompter) todo() string {
 	todo, noList := "\n", w.p.Snapshot.NoList
-	progress := plain.Path(w.from, filepath.Join(w.d.Next.Loop, loopdir.ProgressFile))
+	progress := plain.Path(w.from, filepath.Join(w.p.Loop.At.Dir, loopdir.ProgressFile))
 	switch {
 	case w.said || w.d.Problem != nil:
 	case w.reviews:

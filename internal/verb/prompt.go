@@ -20,9 +20,6 @@ func (v Verbs) prompt(w io.Writer, args []string) error {
 		}
 		p.AskTracker(background())
 		d, need := decide.Preview(p.Snapshot)
-		d.Next.Loop = l.At.Dir
-		d.Next.Name = l.At.Name
-		d.Next.List = p.ListPath()
 		switch {
 		case need.Kind != decide.NeedNothing:
 			fmt.Fprintf(w,

@@ -110,7 +110,6 @@ func (w World) Commit(at *loopdir.Loop, edit func(*decide.State)) {
 		if state.Schema == 0 {
 			state = decide.State{
 				Schema:  decide.SchemaVersion,
-				Name:    at.Name,
 				Loop:    at.Dir,
 				Ending:  decide.Ending{Status: decide.InProgress, StartedAt: time.Now()},
 				Counted: decide.Counted{Iteration: 1},
