@@ -88,8 +88,8 @@ var proof = []row{
 		"**Limits hold.**",
 		hook("limit-ceiling"),
 		"internal/decide/limits.go",
-		"	return least(limit, s.Lowered, l.CeilingIterations)",
-		"	return least(limit, s.Lowered)",
+		"	return least(limit, l.CeilingIterations)",
+		"	return limit",
 	},
 	{
 		"All processes that a check started end with it",

@@ -51,8 +51,8 @@ var security = []row{
 		"Every loop has a limit; no file of the project raises it if `init` or trust set it.",
 		hook("state-tamper"),
 		"internal/decide/decide.go",
-		" && asked < d.Next.Limit(s.Limits) {\n		d.Next.Lowered = asked",
-		" {\n		d.Next.Extended = asked",
+		" && asked < d.Next.Limit(s.Limits) {\n		d.Next.MaxIterations = asked",
+		" {\n		d.Next.MaxIterations = asked",
 	},
 	{
 		"Logs and notices contain no conversation, prompt or environment",

@@ -39,7 +39,8 @@ func Decide(s Snapshot) (d Decision, need Need) {
 	if s.Event == EventStop {
 		d.takeOwnership(&s)
 	}
-	st := &stop{Snapshot: &s, d: &d, next: &d.Next, stopped: s.stopped(&d)}
+	inHeader := d.ReadHeader(&s)
+	st := &stop{Snapshot: &s, d: &d, next: &d.Next, stopped: cmp.Or(s.Requested, inHeader)}
 	d.Next.Before = s.Header
 	d.Limit = d.Next.Limit(s.Limits)
 
@@ -104,12 +105,9 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 
 // Asked returns how the next stop ends the loop because somebody wants that: with `cancel` or `pause`, or in the header
 // of progress.txt. IN_PROGRESS: nobody does.
-func (s *Snapshot) Asked() Status { return s.stopped(&Decision{Next: s.State}) }
-
-// stopped returns the status with which somebody has stopped the loop, InProgress if nobody has.
-func (s *Snapshot) stopped(d *Decision) Status {
-	inHeader := d.ReadHeader(s)
-	return cmp.Or(s.Requested, inHeader)
+func (s *Snapshot) Asked() Status {
+	d := Decision{Next: s.State}
+	return cmp.Or(s.Requested, d.ReadHeader(s))
 }
 
 // stoppedBy says who stopped the loop, if it is stopped.

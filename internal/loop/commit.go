@@ -31,7 +31,9 @@ func (s *stepper) commit() error {
 		d.Next.ClientStart = l.client.Start
 		d.Next.Waits = false
 		d.Next.Client = l.Env.Client
-		d.Next.Transcript = plain.Line(s.ev.Transcript, 4096)
+		if s.ev.Transcript != "" || snap.State.Session != d.Next.Session {
+			d.Next.Transcript = plain.Line(s.ev.Transcript, 4096)
+		}
 	}
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()

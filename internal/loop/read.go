@@ -39,8 +39,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		Folder: decide.Folder{Bound: l.At.Bound},
 		Now:    ev.At,
 	}
-	s.Marked = l.marked
-	s.Goal = ev.Goal || l.marked && ev.Rivals != nil && ev.Rivals()
+	s.Goal = ev.Goal || ev.Marked && ev.Rivals != nil && ev.Rivals()
 	if l.client.PID != ev.Client {
 		l.client = proc.Find(ev.Client)
 	}

@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -50,12 +49,8 @@ func addNote(all, text string) string {
 	return all + "\n" + text
 }
 
-// askLater leaves a request for an event that got no lock, so that the process which has it answers the event. err is
-// why it got none. Only a stop's client waits for an answer.
-func (l *Loop) askLater(ev Event, err error) (*Step, error) {
-	if ev.Event == decide.EventStop || !errors.Is(err, loopdir.ErrLocked) {
-		return nil, err
-	}
+// answerLater leaves an event that got no lock to the process which has it.
+func (l *Loop) answerLater(ev Event) (*Step, error) {
 	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &ev.Heard}
 	if _, err := l.Store.Ask(r); err != nil {
 		return nil, err

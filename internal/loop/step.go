@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -28,14 +27,15 @@ const maxRounds = 30
 type Step struct {
 	Picture  *Picture // the loop as it was when the decision was made
 	Decision decide.Decision
-	Cut      bool // this process was told to end while commands ran, so nothing is committed
+	Cut      bool // this process was told to end during a look-up, so nothing is committed
 }
 
 // Step answers an event: it takes the loop's lock, reads the loop, decides, looks up what the decision needs, commits,
-// and frees the lock. It commits nothing if ctx ends.
+// and frees the lock. It commits nothing if ctx ends during a look-up.
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
+	ev.Marked = l.marked
 	if ev.Event != decide.EventStop {
 		step, err := l.glance(ev)
 		if step != nil || err != nil {
@@ -43,8 +43,11 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 		}
 	}
 	unlock, err := l.lockFor(ev)
+	if errors.Is(err, loopdir.ErrLocked) && ev.Event != decide.EventStop {
+		return l.answerLater(ev)
+	}
 	if err != nil {
-		return l.askLater(ev, err)
+		return nil, err
 	}
 	defer unlock()
 	l.answerRequests(ctx)
@@ -52,11 +55,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	if err != nil || step.Cut {
 		return step, err
 	}
-	stops := slices.ContainsFunc(l.Store.Requests(), loopdir.Request.Stops) // a person has typed that meanwhile
-	if stops && step.Decision.Verdict == decide.Continue {
-		step, err = l.answer(ctx, ev)
-	}
-	if later := l.answerRequests(ctx); err == nil && later != nil {
+	if later := l.answerRequests(ctx); later != nil {
 		step = later
 	}
 	return step, err
@@ -84,7 +83,7 @@ func (l *Loop) glance(ev Event) (*Step, error) {
 	case need.Kind != decide.NeedNothing || d.Commits():
 		return nil, nil
 	case l.eventsAsked() && ev.Event == decide.EventPrompt: // it may take the loop up again that has ended by then
-		return l.askLater(ev, loopdir.ErrLocked)
+		return l.answerLater(ev)
 	}
 	return &Step{Picture: p, Decision: d}, nil
 }
@@ -138,15 +137,8 @@ func (l *Loop) lockFor(ev Event) (unlock func(), err error) {
 // maxLockWait is the longest wait for the lock. An event of a run has a whole day.
 const maxLockWait = 5 * time.Minute
 
-// lockWait returns how long the event can wait for the lock. Two thirds are for checks and notifiers; but nobody
-// waits for the answer of the last event, and no later one could do its work.
-func lockWait(ev Event) time.Duration {
-	until := ev.At.Add(min(ev.Timeout/3, maxLockWait))
-	if ev.Dying {
-		until = ev.Deadline()
-	}
-	return time.Until(until)
-}
+// lockWait returns how long the event can wait for the lock. Two thirds of its time are for checks and notifiers.
+func lockWait(ev Event) time.Duration { return time.Until(ev.At.Add(min(ev.Timeout/3, maxLockWait))) }
 
 // decide decides until no more is needed.
 func (s *stepper) decide(ctx context.Context) error {
@@ -155,7 +147,7 @@ func (s *stepper) decide(ctx context.Context) error {
 	if err := s.read(); err != nil {
 		return err
 	}
-	for range maxRounds {
+	for range maxRounds { // each decides from the record before, so nothing is counted twice
 		s.picture.Snapshot.Found = s.found
 		rules := decide.Decide
 		if s.ev.Decide != nil {
@@ -168,6 +160,8 @@ func (s *stepper) decide(ctx context.Context) error {
 		s.decision = d
 		var err error
 		switch {
+		case d.Verdict == decide.Continue && s.picture.Snapshot.Requested == "" && s.loop.Store.AskedToStop():
+			err = s.read() // a person has typed that meanwhile
 		case need.Kind == decide.NeedNothing:
 			return nil
 		case need.Kind == decide.NeedTail:
