@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Nobody waits for the lock of a loop while its checks run. Whoever wants something of it leaves a request, which is a
@@ -62,7 +64,8 @@ func (s *Store) Ask(r Request) (withdraw func(), err error) {
 		return nil, err
 	}
 	defer folder.Close()
-	r.file = fmt.Sprintf("%019d-%d-%s", time.Now().UnixNano(), os.Getpid(), r.Verb) // they are done in this order
+	pid := os.Getpid()
+	r.file = fmt.Sprintf("%019d-%d-%s-%s", time.Now().UnixNano(), pid, proc.Start(pid), r.Verb) // done in this order
 	withdraw = func() { s.Done([]Request{r}) }
 	if r.Verb != RequestCancel && r.Verb != RequestTurn {
 		text, err := json.Marshal(r)
@@ -79,7 +82,7 @@ func (s *Store) Ask(r Request) (withdraw func(), err error) {
 }
 
 // Requests returns what was asked and is not done, in the order in which it was asked. What makes no sense is not
-// returned.
+// returned, and neither is the turn of a process that was killed, which is taken away.
 func (s *Store) Requests() (all []Request) {
 	if s.state == nil {
 		return nil
@@ -95,7 +98,12 @@ func (s *Store) Requests() (all []Request) {
 		parts := strings.Split(name, "-")
 		r := Request{Verb: parts[len(parts)-1], file: name}
 		switch r.Verb {
-		case RequestCancel, RequestTurn:
+		case RequestCancel:
+		case RequestTurn:
+			if !waits(parts) {
+				s.Done([]Request{r})
+				continue
+			}
 		default:
 			text, err := s.private(requestFolder+"/"+name, maxRequest)
 			if err != nil || json.Unmarshal(text, &r) != nil {
@@ -105,6 +113,15 @@ func (s *Store) Requests() (all []Request) {
 		all = append(all, r)
 	}
 	return all
+}
+
+// waits reports whether the process lives that has asked for a turn in a file with a name of these parts.
+func waits(parts []string) bool {
+	if len(parts) != 4 {
+		return false
+	}
+	pid, err := strconv.Atoi(parts[1])
+	return err == nil && proc.Known(parts[2]) && proc.Alive(pid, parts[2])
 }
 
 // Asked reports whether something was asked and is not done.
