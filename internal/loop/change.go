@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -36,7 +37,9 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	if err := edit(p, &next); err != nil {
 		return decide.State{}, err
 	}
-	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
+	// The verb neither stops the loop nor puts it back to work.
+	runsOn := next.Status == decide.InProgress && verb != "resume" && verb != "extend"
+	if stopped != decide.InProgress && runsOn {
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
 	if next.Endings != p.Snapshot.State.Endings {
@@ -54,7 +57,11 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		next.Before = next.Header
 		_ = l.Store.SaveState(next)
 	}
-	l.Store.Done(l.requests)
+	done := l.requests
+	if runsOn { // the next stop pauses or cancels it
+		done = slices.DeleteFunc(slices.Clone(done), loopdir.Request.Stops)
+	}
+	l.Store.Done(done)
 	l.Store.Log(verbLine(verb, next), nil)
 	return next, nil
 }
