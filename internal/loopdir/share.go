@@ -33,11 +33,15 @@ func (s *Store) Share(wait time.Duration, session string, run func()) (changed s
 	}
 	path := filepath.Join(s.Loop.StatePath(), lockFile)
 	shares.Store(path, one)
-	one.turn <- struct{}{}
-	run()
-	<-one.turn
-	shares.Delete(path)
 	defer close(one.turn)
+	func() {
+		defer func() { // also if checks panic
+			<-one.turn
+			shares.Delete(path)
+		}()
+		one.turn <- struct{}{}
+		run()
+	}()
 	changed, err = s.Mend(one.kept)
 	if one.changed != "" {
 		changed = one.changed
@@ -60,9 +64,14 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 	case <-time.After(wait):
 		return true, nil, ErrLocked
 	}
+	clear(s.read) // another store of this process may have written
 	changed, err := s.Mend(one.kept)
 	if changed != "" {
 		one.changed = changed
+	}
+	if err != nil {
+		one.turn <- struct{}{}
+		return true, nil, err
 	}
 	return true, func() {
 		kept, err := s.Keep(one.session)
@@ -70,5 +79,5 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 			one.kept = kept
 		}
 		one.turn <- struct{}{}
-	}, err
+	}, nil
 }

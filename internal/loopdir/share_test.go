@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -43,6 +44,73 @@ func TestShare(t *testing.T) {
 			}
 			if err := other.Locked(time.Second, func() error { return nil }); err != nil {
 				t.Errorf("the lock is not free again: %v", err)
+			}
+		})
+	}
+}
+
+// TestShareTrouble shares the lock, and something goes wrong. Afterwards everybody gets the lock again.
+func TestShareTrouble(t *testing.T) {
+	for what, run := range map[string]func(t *testing.T, s, other *Store){
+		"checks panic": func(*testing.T, *Store, *Store) { panic("a bug") },
+		"a step cannot read the record for a moment": func(t *testing.T, s, other *Store) {
+			if runtime.GOOS == "windows" {
+				t.Skip("an open folder cannot be moved")
+			}
+			states := filepath.Dir(other.Loop.stateDir)
+			if err := errors.Join(os.Rename(states, states+".away"), os.WriteFile(states, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Locked(time.Second, func() error { return nil }); err == nil {
+				t.Error("control: the record could be read")
+			}
+			if err := errors.Join(os.Remove(states), os.Rename(states+".away", states)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the store that shares takes a step, after another one": func(t *testing.T, s, other *Store) {
+			err := other.Locked(time.Second, func() error { return other.SaveState(record(2)) })
+			err = errors.Join(err, s.Locked(time.Second, func() error {
+				state, err := s.State()
+				if state.Iteration != 2 {
+					t.Errorf("it is at iteration %d", state.Iteration)
+				}
+				return err
+			}))
+			if err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLoop(t)
+			s, other := opened(t, l), opened(t, l)
+			if err := s.Locked(time.Second, func() error { return s.SaveState(record(1)) }); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan bool)
+			go func() {
+				defer close(done)
+				defer func() { _ = recover() }()
+				if _, err := s.Share(time.Second, "", func() { run(t, s, other) }); err != nil {
+					t.Error(err)
+				}
+			}()
+			select {
+			case <-done:
+			case <-time.After(10 * time.Second):
+				t.Fatal("it waits for ever")
+			}
+			f, err := s.lockIn(lockFile, 0, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Locked(0, func() error { return nil }); !errors.Is(err, ErrLocked) {
+				t.Errorf("with the lock taken, another store gets it: %v", err)
+			}
+			f.Close()
+			if err := other.Locked(time.Second, func() error { return nil }); err != nil {
+				t.Error(err)
 			}
 		})
 	}
