@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	group   = regexp.MustCompile(`(?m)^([A-Z][a-z ]+):\n((?:  .+\n)+)`)
+	group   = regexp.MustCompile(`(?m)^([A-Z][A-Za-z ]+):\n((?:  .+\n)+)`)
 	command = regexp.MustCompile(`(?m)^  (\S+)  `)
 	indent  = regexp.MustCompile(`(?m)^  | \[flags\]$`)
 	usage   = regexp.MustCompile(`(?s)^(.*?)\n\nUsage:\n(.*?)(\n\n.*|$)`)
-	aside   = regexp.MustCompile(`(?m)^(    |  )?-h, --help .*\n|\n'.* COMMAND --help' explains one\.\n`)
+	aside   = regexp.MustCompile(`(?m)^(    |  )?-h, --help .*\n|\nUse ".*" for more information about a command\.\n`)
 )
 
 // TestCommands compares docs/commands.md with what the programs' helps say.
@@ -77,7 +77,7 @@ func (c *commands) describe(words ...string) (top string) {
 	switch {
 	case len(words) == 1:
 		top = text
-	case strings.HasSuffix(lines, " COMMAND"): // those below it have sections
+	case lines == name+" [command]": // those below it have sections
 	case parts[3] == "" && !strings.Contains(parts[1], "\n"):
 		c.bare = append(c.bare, strings.TrimPrefix(lines, words[0]+" "))
 	default:

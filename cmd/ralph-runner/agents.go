@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -18,13 +20,13 @@ import (
 )
 
 // agents lists the agents that have a name.
-func (v verbs) agents() *cli.Command {
+func (v verbs) agents() *cobra.Command {
 	asJSON := false
-	cmd := &cli.Command{
-		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
+	cmd := &cobra.Command{
+		Use: "agents [NAME]", Short: "List the agents that --agent knows, and what each can do",
 		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones. Any other
 program on PATH is an agent, too: it gets the prompt on standard input.`,
-		Run: func(w io.Writer, words []string) error {
+		RunE: cli.Run(func(w io.Writer, words []string) error {
 			all, err := v.agentInfos(words)
 			switch {
 			case err != nil:
@@ -38,9 +40,9 @@ program on PATH is an agent, too: it gets the prompt on standard input.`,
 			}
 			screen.Row("prices", "of "+agent.PricesOf)
 			return nil
-		},
+		}),
 	}
-	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -63,7 +63,7 @@ func (k *runner) parseChain(p *loop.Picture) (chain.Chain, error) {
 // settleChain refuses what does not go with --chain.
 func (k *runner) settleChain() error {
 	if k.chain == "" {
-		if k.cmd.Given("chain") {
+		if k.cmd.Flags().Changed("chain") {
 			_, err := chain.Parse(k.chain)
 			return cli.Usagef("--chain: %w", err)
 		}
@@ -72,9 +72,9 @@ func (k *runner) settleChain() error {
 	switch {
 	case k.resume:
 		return cli.Usagef("--resume goes on with the chain as it is; leave out --chain")
-	case k.cmd.Given("agent"):
+	case k.cmd.Flags().Changed("agent"):
 		return cli.Usagef("--chain names its agents; leave out --agent")
-	case k.cmd.Given("max-iterations"):
+	case k.cmd.Flags().Changed("max-iterations"):
 		return cli.Usagef("each leg of a chain has its own limit; leave out --max-iterations")
 	}
 	return nil

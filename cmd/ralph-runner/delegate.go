@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -23,23 +25,23 @@ import (
 // delegation is one session of an agent for one task, without a loop.
 type delegation struct {
 	verbs
-	cmd              *cli.Command
+	cmd              *cobra.Command
 	agent, task, cwd string
 	onComplete       string
 	asked            agent.Asked
 	timeout          time.Duration
 }
 
-func (v verbs) delegate() *cli.Command {
+func (v verbs) delegate() *cobra.Command {
 	d := &delegation{verbs: v}
-	d.cmd = &cli.Command{
-		Name: "delegate", Short: "Run one session of an agent for one task, without a loop",
+	d.cmd = &cobra.Command{
+		Use: "delegate", Short: "Run one session of an agent for one task, without a loop",
 		Long: `Run one session of an agent, print its final answer, and exit with its status. Nothing
 checks the work.`,
 		Example: `  ralph-runner delegate --task "Update the changelog" --on-complete ./notify.sh`,
-		Run:     d.run,
+		RunE:    cli.Run(d.run),
 	}
-	f := &d.cmd.Flags
+	f := d.cmd.Flags()
 	f.StringVar(&d.agent, "agent", "claude", "run the agent `NAME`")
 	f.StringVar(&d.task, "task", "", "give the agent the prompt `TEXT`")
 	f.StringVar(&d.cwd, "cwd", "", "work in the folder `DIR`")
@@ -62,7 +64,7 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 	if d.timeout <= 0 {
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	}
-	if d.cmd.Given("max-cost") {
+	if d.cmd.Flags().Changed("max-cost") {
 		if err := checkCost(d.asked.BudgetUSD); err != nil {
 			return err
 		}

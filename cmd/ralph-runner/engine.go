@@ -9,24 +9,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func (v verbs) engineToken() *cli.Command {
+func (v verbs) engineToken() *cobra.Command {
 	var revoke bool
 	var url string
-	cmd := &cli.Command{
-		Name: "engine token", Args: "WORKER [NAME]", Short: "Make a worker's credential, or lock a worker out",
+	cmd := &cobra.Command{
+		Use: "token WORKER [NAME]", Short: "Make a worker's credential, or lock a worker out",
 		Long: `Make a credential for a worker on another machine, and print the line to type there. A
 second credential of the same name locks the first one out. A run with an engine must have
 begun before. With --engine it also prints the users that your servers must have.`,
 		Example: "  ralph-runner engine token builder --engine tls://a.example.com:4222,tls://b.example.com:4222",
 	}
-	cmd.Flags.StringVar(&url, "engine", "", "use your own NATS servers: one `URL` or several")
-	cmd.Flags.BoolVar(&revoke, "revoke", false, "lock the worker out")
-	cmd.Run = func(w io.Writer, words []string) error {
+	cmd.Flags().StringVar(&url, "engine", "", "use your own NATS servers: one `URL` or several")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "lock the worker out")
+	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
 		at, err := v.Find(words[1:])
 		if err != nil {
 			return err
@@ -48,7 +50,7 @@ begun before. With --engine it also prints the users that your servers must have
 			err = showUsers(w, dir)
 		}
 		return err
-	}
+	})
 	return cmd
 }
 
@@ -77,11 +79,11 @@ func showUsers(w io.Writer, dir string) error {
 	return err
 }
 
-func (v verbs) engineStatus() *cli.Command {
+func (v verbs) engineStatus() *cobra.Command {
 	asJSON := false
-	cmd := &cli.Command{
-		Name: "engine status", Args: "[NAME]", Short: "Show which worker has which feature of a loop",
-		Run: func(w io.Writer, words []string) error {
+	cmd := &cobra.Command{
+		Use: "status [NAME]", Short: "Show which worker has which feature of a loop",
+		RunE: cli.Run(func(w io.Writer, words []string) error {
 			at, err := v.Find(words)
 			if err != nil {
 				return err
@@ -95,9 +97,9 @@ func (v verbs) engineStatus() *cli.Command {
 			}
 			showEngine(cli.NewScreen(w, v.Env.Get), s)
 			return nil
-		},
+		}),
 	}
-	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -20,6 +23,9 @@ import (
 
 // program is this program's name, as a person types it.
 const program = "ralph-runner"
+
+// usual is the verb that a person need not type.
+const usual = "run"
 
 // The exit statuses beside those of endings, which docs/runner.md lists.
 const (
@@ -62,20 +68,23 @@ func printError(err error) {
 
 // withUsual adds the verb that a person need not type.
 func withUsual(app *cli.App, words []string) []string {
-	if len(words) == 0 {
-		return []string{app.Usual}
-	}
-	if words[0] == "--version" {
+	asks := len(words) > 1 && words[0] == cobra.ShellCompRequestCmd // a shell asks what may be the last word
+	switch {
+	case asks && (len(words) > 2 || strings.HasPrefix(words[1], "-")):
+		return append(words[:1:1], withUsual(app, words[1:])...)
+	case asks:
+		return words
+	case len(words) == 0:
+		return []string{usual}
+	case words[0] == "--version":
 		return []string{"version"}
-	}
-	if app.Moved[words[0]] != "" {
+	case app.Moved[words[0]] != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]):
 		return words
 	}
-	verb, _ := app.Find(words)
-	if verb.Name != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]) {
+	if verb, _, _ := app.Find(words[:1]); verb != app.Command {
 		return words
 	}
-	return append([]string{app.Usual}, words...)
+	return append([]string{usual}, words...)
 }
 
 type verbs struct{ verb.Verbs }
@@ -84,23 +93,21 @@ type verbs struct{ verb.Verbs }
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env}}
 	v.Env.Unanswered = func(name string, at *loopdir.Loop) (why, fix string) { return unhooked(env, name, at) }
-	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
-	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
-	add(&cli.Command{Short: "Run a loop with fresh sessions of an agent", Long: helpText})
-	add(cli.Grouped("Start", v.run(), v.resume(), v.review(), v.delegate())...)
-	add(cli.Grouped("Look", v.watch(), v.serve(), v.report())...)
-	add(cli.Grouped("Set up", v.agents(), v.mcp())...)
-	workers := &cli.Command{Name: "engine", Short: "Let workers on other machines in, and see who has what"}
-	add(cli.Grouped("Set up", workers, v.engineToken(), v.engineStatus(), v.worker())...)
-	shared := append(v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(), v.Trust(),
-		v.Verify(), v.Room(), v.Notify())
-	for _, c := range shared {
-		c.Shared = true
+	app := &cli.App{Loops: v.Names, Moved: v.Moved(), Command: &cobra.Command{
+		Use: program + " [NAME|LIST] [flags]", Long: helpText,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}}
+	app.Add("Start", v.run(), v.resume(), v.review(), v.delegate())
+	app.Add("Look", v.watch(), v.serve(), v.report())
+	workers := &cobra.Command{Use: "engine", Short: "Let workers on other machines in, and see who has what"}
+	workers.AddCommand(v.engineToken(), v.engineStatus())
+	app.Add("Set up", v.agents(), v.mcp(), workers, v.worker(), cli.Completion(app.Command), cli.Version(program, version))
+	// The other program has the help of these.
+	for _, c := range []*cobra.Command{v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(),
+		v.Trust(), v.Verify(), v.Room(), v.Notify()} {
+		c.Hidden = true
+		app.AddCommand(c)
 	}
-	add(shared...)
-	completion := cli.Completion(app)
-	add(cli.Grouped("Set up", completion[0], cli.Version(program, version))...)
-	add(completion[1], v.Man(app))
 	return app
 }
 

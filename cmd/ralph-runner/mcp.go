@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -16,12 +18,12 @@ import (
 )
 
 // mcp serves agents that ask.
-func (v verbs) mcp() *cli.Command {
-	return &cli.Command{
-		Name: "mcp", Short: "Serve the loops to an agent, as an MCP server",
+func (v verbs) mcp() *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "Serve the loops to an agent, as an MCP server",
 		Long: `Serve the loops to an agent, as an MCP server on standard input and output. The agent's
 client starts it.`,
-		Run: v.serveMCP,
+		RunE: cli.Run(v.serveMCP),
 	}
 }
 

@@ -115,7 +115,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 	case len(words) > 0 && k.nearVerb(words[0]) != "":
 		return nil, cli.Usagef("%w; did you mean the command %s?", err, k.nearVerb(words[0]))
 	case len(words) > 0:
-		return nil, cli.Usagef("%w%s", err, k.cmd.Beside(words[0]))
+		return nil, cli.Usagef("%w%s", err, cli.Beside(k.cmd, words[0]))
 	}
 	return nil, cli.Usagef("%w", err)
 }
@@ -312,7 +312,7 @@ func (k *runner) again(words []string) (*run.Run, error) {
 		}
 		k.options = r.Options
 		return k.team(at, func(agents *roster.Agents, p *loop.Picture) (run.Rows, error) {
-			if k.cmd.Given("max-iterations") {
+			if k.cmd.Flags().Changed("max-iterations") {
 				k.warnOfLess(p, r)
 			}
 			return k.rows(agents, names)
@@ -371,7 +371,7 @@ func (k *runner) override(o *record.Options) {
 
 		"dangerously-skip-permissions": func() { o.Asked.SkipPermissions = now.Asked.SkipPermissions },
 	} {
-		if k.cmd.Given(name) {
+		if k.cmd.Flags().Changed(name) {
 			change()
 		}
 	}
@@ -383,10 +383,10 @@ func (k *runner) override(o *record.Options) {
 // overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations. If its
 // reviewer has none left, that one gets them.
 func (k *runner) overrideLeg(r *record.Run, leg *record.Leg) {
-	if k.cmd.Given("agent") {
+	if k.cmd.Flags().Changed("agent") {
 		leg.Agent = r.Options.Agent
 	}
-	if k.cmd.Given("max-iterations") {
+	if k.cmd.Flags().Changed("max-iterations") {
 		more, reviewer := r.Options.MaxIterations, r.Reviewer()
 		r.Options.MaxIterations = 0
 		short := reviewer != nil && reviewer.Iterations >= reviewer.Limit
@@ -417,4 +417,4 @@ func (k *runner) findRun(words []string) (*loopdir.Loop, error) {
 var fileOfRun = regexp.MustCompile(`^(?:run|chain)-(.+)\.json$`)
 
 // nearVerb returns the command that a word is most like, "" for none.
-func (k *runner) nearVerb(word string) string { return newApp(k.Env).Near(word) }
+func (k *runner) nearVerb(word string) string { return cli.Near(k.cmd.Root(), word) }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -16,14 +18,14 @@ import (
 )
 
 // report writes what became of a loop.
-func (v verbs) report() *cli.Command {
+func (v verbs) report() *cobra.Command {
 	var format, output string
-	cmd := &cli.Command{
-		Name: "report", Args: "[NAME]", Short: "Write what became of a loop, as one HTML file", Long: reportHelp,
+	cmd := &cobra.Command{
+		Use: "report [NAME]", Short: "Write what became of a loop, as one HTML file", Long: reportHelp,
 	}
-	cmd.Flags.StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
-	cmd.Flags.StringVar(&output, "output", "", "write to `FILE`; - is standard output")
-	cmd.Run = func(w io.Writer, words []string) error {
+	cmd.Flags().StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
+	cmd.Flags().StringVar(&output, "output", "", "write to `FILE`; - is standard output")
+	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
 		write, known := map[string]func(*report.Report, io.Writer) error{
 			"html": (*report.Report).HTML, "md": (*report.Report).Markdown, "json": (*report.Report).JSON,
 		}[format]
@@ -59,7 +61,7 @@ func (v verbs) report() *cli.Command {
 			fmt.Fprintln(w, output)
 		}
 		return err
-	}
+	})
 	return cmd
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -18,27 +20,29 @@ import (
 const usualReview = "claude:10 " + chain.Both + " claude:5"
 
 // review begins a run with the reviewer of its chain: the list has what has changed as a feature that is claimed.
-func (v verbs) review() *cli.Command {
+func (v verbs) review() *cobra.Command {
 	k := &runner{verbs: v}
-	k.cmd = &cli.Command{
-		Name: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp, Like: "run",
+	k.cmd = &cobra.Command{
+		Use: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp,
 		Example: `  ralph-runner review --chain 'claude:10 <-> codex:5' --check 'npm test'`,
-		Letters: map[string]string{"v": "verbose"}, Run: func(w io.Writer, _ []string) error {
+		RunE: cli.Run(func(w io.Writer, _ []string) error {
 			if k.base == "" {
 				return cli.Usagef("since when? say --base main")
 			}
 			return k.run(w, nil)
-		},
+		}),
 	}
 	k.flags()
-	k.cmd.Flags.StringVar(&k.base, "base", "main", "review changes since the branch or commit `REF`")
+	likeRun(k.cmd)
+	k.cmd.Flags().StringVar(&k.base, "base", "main", "review changes since the branch or commit `REF`")
 	k.chain = usualReview
 	return k.cmd
 }
 
 const reviewHelp = `Review what has changed, and mend what the review finds, in a loop on a new list
 review-ID.json. The agent behind the <-> of --chain adds each finding as a feature, and
-the one before it builds that. The usual chain is ` + usualReview + `.`
+the one before it builds that. The usual chain is ` + usualReview + `.
+It takes the flags of 'ralph-runner run', too.`
 
 // findings makes the list of a review, and returns its name.
 func (k *runner) findings() (string, error) {

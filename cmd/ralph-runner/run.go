@@ -5,13 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -32,10 +34,13 @@ const (
 	leastIdle    = 15 * time.Minute // one tool of Claude Code may be silent for 10 minutes
 )
 
+// usualBranch stands for the branch of --branch without a name.
+const usualBranch = "ralph/LOOP"
+
 // runner is what the command line of a run says.
 type runner struct {
 	verbs
-	cmd     *cli.Command
+	cmd     *cobra.Command
 	options record.Options
 	task    verb.Task
 	checks  []string
@@ -50,43 +55,55 @@ type runner struct {
 	out                            io.Writer
 }
 
-func (v verbs) run() *cli.Command {
+func (v verbs) run() *cobra.Command {
 	k := &runner{verbs: v}
-	k.cmd = &cli.Command{
-		Name: "run", Args: "[NAME|LIST]", Short: "Run a loop; you can leave the word run out", Long: runHelp,
-		Letters: map[string]string{"v": "verbose"}, Run: k.run,
+	k.cmd = &cobra.Command{
+		Use: "run [NAME|LIST]", Short: "Run a loop; you can leave the word run out", Long: runHelp,
+		RunE: cli.Run(k.run),
 	}
 	k.flags()
-	k.cmd.Flags.BoolVar(&k.resume, "resume", false, "the same as 'ralph-runner resume'")
+	k.cmd.Flags().BoolVar(&k.resume, "resume", false, "the same as 'ralph-runner resume'")
 	return k.cmd
 }
 
 // resume goes on with a run. It takes the flags of a run, and those that are given replace those that the run had.
-func (v verbs) resume() *cli.Command {
+func (v verbs) resume() *cobra.Command {
 	k := &runner{verbs: v, resume: true}
-	k.cmd = &cli.Command{
-		Name: "resume", Args: "[NAME]", Short: "Continue a run after an interruption or an ending",
-		Long: resumeHelp, Like: "run", Letters: map[string]string{"v": "verbose"}, Run: k.run,
+	k.cmd = &cobra.Command{
+		Use: "resume [NAME]", Short: "Continue a run after an interruption or an ending",
+		Long: resumeHelp, RunE: cli.Run(k.run),
 	}
 	k.flags()
+	likeRun(k.cmd)
 	return k.cmd
 }
 
 const resumeHelp = `Continue the run NAME, or the last one. NAME is a loop, a run's id, or a file run-ID.json.
-The run keeps its flags, except those you pass again.`
+The run keeps its flags, except those you pass again.
+It takes the flags of 'ralph-runner run', too.`
+
+// likeRun leaves the flags that a command has so far, which are those of a run, out of its help.
+func likeRun(cmd *cobra.Command) {
+	var all []*pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f) })
+	cmd.SetHelpFunc(func(c *cobra.Command, words []string) {
+		for _, f := range all {
+			f.Hidden = true
+		}
+		c.Parent().HelpFunc()(c, words)
+	})
+}
 
 // flags adds the flags of a run.
 func (k *runner) flags() {
-	o, f := &k.options, &k.cmd.Flags
+	o, f := &k.options, k.cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "claude", "run the agent `NAME`; 'ralph-runner agents' lists them")
-	f.Func("fallback", "let the agent `NAME` fill in during a rate limit; repeatable",
-		cli.Each(&o.Fallback))
+	f.StringArrayVar(&o.Fallback, "fallback", nil, "let the agent `NAME` fill in during a rate limit; repeatable")
 	f.StringVar(&k.chain, "chain", "", "run the agents of `CHAIN`: NAME:LIMIT -> NAME:LIMIT, or a name "+
 		"from \"chains\" in ralph.json")
 	f.IntVar(&o.MaxIterations, "max-iterations", 0, "end this run after `N` iterations")
 	k.task.Flags(f)
-	f.Func("check", "in a new loop, check with the shell command `CMD`; repeatable",
-		cli.Each(&k.checks))
+	f.StringArrayVar(&k.checks, "check", nil, "in a new loop, check with the shell command `CMD`; repeatable")
 	f.Func("hook", "run a command at an event: `EVENT:CMD`; repeatable", func(text string) error {
 		hook, err := record.ParseHook(text)
 		if err != nil {
@@ -97,7 +114,7 @@ func (k *runner) flags() {
 	})
 	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
 	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
-	f.BoolVar(&k.verbose, "verbose", false, "show each thing that the agent does")
+	f.BoolVarP(&k.verbose, "verbose", "v", false, "show each thing that the agent does")
 	f.StringVar(&o.Asked.Model, "model", "", "use the model `M`")
 	f.StringVar(&o.Asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
 	permissionFlags(f, &o.Asked)
@@ -115,14 +132,8 @@ func (k *runner) flags() {
 		func(text string) error { o.CompleteOn = append(o.CompleteOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"let a line that matches `RE` claim that all is done")
-	k.cmd.Perhaps = "branch"
-	f.BoolFunc("branch", "check out the branch ralph/LOOP, or NAME with --branch=NAME; make it if missing",
-		func(name string) error {
-			if name != "true" {
-				k.branch = name
-			}
-			return nil
-		})
+	f.StringVar(&k.branch, "branch", "", "check out the branch `NAME`; make it if missing")
+	f.Lookup("branch").NoOptDefVal = usualBranch
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own git worktree")
 	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: leave the merge to you")
 	f.StringVar(&o.PR, "pr", "",
@@ -141,7 +152,7 @@ func (k *runner) flags() {
 }
 
 // permissionFlags adds the flags of what an agent may do.
-func permissionFlags(f *flag.FlagSet, a *agent.Asked) {
+func permissionFlags(f *pflag.FlagSet, a *agent.Asked) {
 	f.StringVar(&a.Permission, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
 	f.Func("allowed-tools", "allow `RULE`, such as 'Bash(npm test:*)'; repeatable",
 		func(rule string) error {
@@ -202,15 +213,15 @@ func (k *runner) settle() error {
 	if k.noWait {
 		o.Wait = 0
 	}
-	if k.cmd.Given("max-cost") {
+	if k.cmd.Flags().Changed("max-cost") {
 		if err := checkCost(o.MaxCostUSD); err != nil {
 			return err
 		}
 	}
 	switch {
-	case k.cmd.Given("max-iterations") && (o.MaxIterations < 1 || o.MaxIterations > decide.MaxCount):
+	case k.cmd.Flags().Changed("max-iterations") && (o.MaxIterations < 1 || o.MaxIterations > decide.MaxCount):
 		return verb.RefuseIterations()
-	case k.cmd.Given("max-tokens") && o.MaxTokens < 1:
+	case k.cmd.Flags().Changed("max-tokens") && o.MaxTokens < 1:
 		return cli.Usagef("--max-tokens must be above 0")
 	case o.SessionTimeout <= 0:
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
@@ -233,7 +244,7 @@ func (k *runner) settle() error {
 	if err := run.CheckPattern(o.Pattern); err != nil {
 		return cli.Usagef("%w", err)
 	}
-	if err := k.task.Read(k.cmd.Given); err != nil {
+	if err := k.task.Read(k.cmd.Flags().Changed); err != nil {
 		return err
 	}
 	if err := k.enter(); err != nil {
@@ -255,14 +266,17 @@ var errBranch = cli.Usagef("--branch and --workers do not go together: lanes hav
 
 // nameBranch gives a run the branch that the command line asks for.
 func (k *runner) nameBranch(r *run.Run) error {
-	if !k.cmd.Given("branch") {
+	if !k.cmd.Flags().Changed("branch") {
 		return nil
 	}
 	if r.Record.Options.Workers > 0 {
 		return errBranch
 	}
 	r.Switch = true
-	r.Record.Options.Branch = cmp.Or(k.branch, "ralph/"+r.At.Name)
+	r.Record.Options.Branch = k.branch
+	if k.branch == "" || k.branch == usualBranch {
+		r.Record.Options.Branch = "ralph/" + r.At.Name
+	}
 	return nil
 }
 
@@ -271,7 +285,7 @@ func (k *runner) settleWorkers() error {
 	o := &k.options
 	_, _, noAddress := engine.HostPort(o.Listen)
 	switch {
-	case o.Engine != "" && !k.cmd.Given("workers"):
+	case o.Engine != "" && !k.cmd.Flags().Changed("workers"):
 		return cli.Usagef("--engine needs --workers: how many features are worked at a time")
 	case o.Engine != "" && o.Engine != engine.Embedded && engine.CheckURL(o.Engine) != nil:
 		return cli.Usagef("--engine is embedded, or an address of NATS: %v; %s names a file of credentials",
@@ -284,11 +298,11 @@ func (k *runner) settleWorkers() error {
 		return cli.Usagef("%w", noAddress)
 	case o.Lease < leastLease:
 		return cli.Usagef("--lease must be %s at least", plain.Duration(leastLease))
-	case !k.cmd.Given("workers"):
+	case !k.cmd.Flags().Changed("workers"):
 		return nil
 	case o.Workers < 1 || o.Workers > decide.MaxLanes:
 		return cli.Usagef("--workers must be at least 1, and at most %d", decide.MaxLanes)
-	case k.cmd.Given("branch"):
+	case k.cmd.Flags().Changed("branch"):
 		return errBranch
 	case k.chain != "":
 		return cli.Usagef("--chain and --workers do not go together: the legs of a chain work one after the other")

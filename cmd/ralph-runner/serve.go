@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/page"
@@ -28,16 +30,16 @@ type server struct {
 	control, open, newToken bool
 }
 
-func (v verbs) serve() *cli.Command {
+func (v verbs) serve() *cobra.Command {
 	s := &server{verbs: v}
-	cmd := &cli.Command{
-		Name: "serve", Args: "[FOLDER]...", Short: "Show all loops and runs as a web page on this machine", Long: serveHelp,
-		Run: s.run,
+	cmd := &cobra.Command{
+		Use: "serve [FOLDER]...", Short: "Show all loops and runs as a web page on this machine", Long: serveHelp,
+		RunE: cli.Run(s.run),
 	}
-	cmd.Flags.IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
-	cmd.Flags.BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
-	cmd.Flags.BoolVar(&s.open, "open", false, "open the page in the browser")
-	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
+	cmd.Flags().IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
+	cmd.Flags().BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
+	cmd.Flags().BoolVar(&s.open, "open", false, "open the page in the browser")
+	cmd.Flags().BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func (k *runner) makeLoop(m *newloop.Maker) error {
 // repoFits refuses a new loop in whose repository the run could not begin.
 func (k *runner) repoFits(m *newloop.Maker) error {
 	o := k.options
-	if k.cmd.Given("branch") {
+	if k.cmd.Flags().Changed("branch") {
 		o.Branch = cmp.Or(k.branch, "ralph/"+m.Name)
 	}
 	var needs []string

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -18,13 +20,13 @@ import (
 )
 
 // watch shows all loops and runs in the terminal.
-func (v verbs) watch() *cli.Command {
+func (v verbs) watch() *cobra.Command {
 	lines := false
-	cmd := &cli.Command{
-		Name: "watch", Args: "[NAME]...", Short: "Show all loops and runs in the terminal, live", Long: watchHelp,
+	cmd := &cobra.Command{
+		Use: "watch [NAME]...", Short: "Show all loops and runs in the terminal, live", Long: watchHelp,
 	}
-	cmd.Flags.BoolVar(&lines, "lines", false, "print a line at each change, for a screen reader or a log")
-	cmd.Run = func(w io.Writer, names []string) error {
+	cmd.Flags().BoolVar(&lines, "lines", false, "print a line at each change, for a screen reader or a log")
+	cmd.RunE = cli.Run(func(w io.Writer, names []string) error {
 		watcher, err := watch.New(v.Env)
 		if err != nil {
 			return err
@@ -48,7 +50,7 @@ func (v verbs) watch() *cli.Command {
 			return screen.Lines(ctx, o, w)
 		}
 		return screen.Run(ctx, o)
-	}
+	})
 	return cmd
 }
 

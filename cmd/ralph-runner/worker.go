@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -39,17 +41,17 @@ type worker struct {
 	asked              agent.Asked
 }
 
-func (v verbs) worker() *cli.Command {
+func (v verbs) worker() *cobra.Command {
 	k := &worker{verbs: v}
-	cmd := &cli.Command{
-		Name: "worker", Short: "Lend lanes of this machine to a run on another one",
+	cmd := &cobra.Command{
+		Use: "worker", Short: "Lend lanes of this machine to a run on another one",
 		Long: `Take features of a run elsewhere, work on them with an agent of this machine, and hand the
 work in. On the run's machine, 'ralph-runner engine token WORKER' prints the line to type
 here.`,
 		Example: "  RALPH_ENGINE=... ralph-runner worker --lanes 2 --permission-mode acceptEdits",
-		Run:     k.work,
+		RunE:    cli.Run(k.work),
 	}
-	f := &cmd.Flags
+	f := cmd.Flags()
 	f.StringVar(&k.engine, "engine", "", "connect to the engine at `URL`, if the credential does not say it")
 	f.IntVar(&k.lanes, "lanes", 1, "work on `N` features at a time")
 	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the run's one")

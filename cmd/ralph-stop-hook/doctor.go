@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -16,15 +18,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-func (v verbs) doctor() *cli.Command {
+func (v verbs) doctor() *cobra.Command {
 	var asJSON bool
-	cmd := &cli.Command{
-		Name:  "doctor",
-		Args:  "[NAME]",
+	cmd := &cobra.Command{
+		Use:   "doctor [NAME]",
 		Short: "Find what keeps the hook or a loop from working",
 		Long: `Check the settings, the programs and the loop, and run each check of the loop once. Each
 problem comes with what to do about it. The exit status is 1 if there is an error.`,
-		Run: func(w io.Writer, args []string) error {
+		RunE: cli.Run(func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
 			if l == nil && len(args) > 0 {
 				return err
@@ -46,9 +47,9 @@ problem comes with what to do about it. The exit status is 1 if there is an erro
 				}
 			}
 			return countErrors(found)
-		},
+		}),
 	}
-	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
 	return cmd
 }
 

@@ -14,8 +14,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -27,12 +28,12 @@ import (
 const defaultTimeout = 660 * time.Second
 
 // hookCommand is only for the help: run calls hookMode without it.
-func hookCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "hook",
-		Args:  "[flags]",
+func hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook [flags]",
 		Short: "Answer an event of the client, which calls this",
 		Long:  hookHelp,
+		RunE:  func(*cobra.Command, []string) error { return nil },
 	}
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -36,18 +38,17 @@ func (v verbs) newInit(byList string, out io.Writer) *initialiser {
 	return &initialiser{Maker: newloop.New(v.Verbs, byList, out), v: v, scope: "project", client: client.Usual}
 }
 
-func (v verbs) init() *cli.Command {
+func (v verbs) init() *cobra.Command {
 	i := v.newInit(program+" init --features", nil)
-	var cmd *cli.Command
-	cmd = &cli.Command{
-		Name:    "init",
-		Args:    "[NAME]",
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
+		Use:     "init [NAME]",
 		Short:   "Make a loop and install the hook",
 		Example: `  ralph-stop-hook init checkout --features docs/prd.json --check 'npm test' --max-iterations 30`,
-		Run: func(w io.Writer, args []string) error {
+		RunE: cli.Run(func(w io.Writer, args []string) error {
 			i.Out = w
 			bare := len(args) == 0
-			cmd.Flags.Visit(func(given *flag.Flag) {
+			cmd.Flags().Visit(func(given *pflag.Flag) {
 				bare = bare && slices.Contains([]string{"settings", "client", "dry-run"}, given.Name)
 			})
 			if bare {
@@ -60,19 +61,19 @@ func (v verbs) init() *cli.Command {
 				}
 			}
 			return i.run()
-		},
+		}),
 	}
-	f := &cmd.Flags
-	i.Given = cmd.Given
+	f := cmd.Flags()
+	i.Given = f.Changed
 	f.StringVar(&i.List, "features", "", config.Usage("list"))
 	f.BoolVar(&i.Example, "example", false, "write an example list if the project has none")
 	i.Task.Flags(f)
 	newloop.LimitFlags(f, &i.Limits)
-	f.Func("check", config.Usage("checks"), cli.Each(&i.Checks))
+	f.StringArrayVar(&i.Checks, "check", nil, config.Usage("checks"))
 	f.BoolVar(&i.Room, "room", false, config.Usage("room"))
-	f.Func("work", config.Usage("work"), cli.Each(&i.Work))
+	f.StringArrayVar(&i.Work, "work", nil, config.Usage("work"))
 	f.BoolVar(&i.Confine, "confine", false, config.Usage("confine"))
-	f.Func("on-complete", config.Usage("on_complete"), cli.Each(&i.OnComplete))
+	f.StringArrayVar(&i.OnComplete, "on-complete", nil, config.Usage("on_complete"))
 	f.StringVar(&i.client, "client", client.Usual,
 		"install the hook for `NAME`: claude, codex, gemini or qwen")
 	f.StringVar(&i.scope, "settings", "project", "install the hook in `WHICH` settings: project, local, user or none")

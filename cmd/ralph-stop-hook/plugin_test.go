@@ -115,12 +115,12 @@ func TestSkills(t *testing.T) {
 			t.Errorf("%s calls nothing", path)
 		}
 		for _, call := range lines {
-			verb, _ := all.Find([]string{call[1]})
-			if verb == all.Commands[0] {
+			verb, _, _ := all.Find([]string{call[1]})
+			if verb == all.Command {
 				t.Errorf("%s: there is no verb %s", path, call[1])
 			}
 			for _, f := range flag.FindAllStringSubmatch(call[2], -1) {
-				if verb.Flags.Lookup(f[1]) == nil {
+				if verb.Flags().Lookup(f[1]) == nil {
 					t.Errorf("%s: %s has no flag --%s", path, call[1], f[1])
 				}
 			}

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -108,17 +110,15 @@ func newApp(env loop.Env) *cli.App {
 	if !assumeEntry {
 		v.Env.Unanswered = v.unanswered
 	}
-	app := &cli.App{Name: program, Loops: v.Names, Moved: v.Moved()}
+	app := &cli.App{Loops: v.Names, Moved: v.Moved(), Command: &cobra.Command{
+		Use: program, Long: helpText,
+	}}
 	app.Moved["watch"] = "ralph-runner watch"
-	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
-	completion := cli.Completion(app)
-	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
-	add(cli.Grouped("Start", v.start(), v.init())...)
-	add(cli.Grouped("Steer", v.Pause(), v.Resume(), v.Extend(), v.Cancel(), v.Note(), v.use())...)
-	add(cli.Grouped("Look", append([]*cli.Command{v.Status(), v.Log(), v.Verify(), v.Room()}, v.List()...)...)...)
-	add(cli.Grouped("Set up", v.Trust(), v.Notify(), v.doctor(), v.uninstall(), hookCommand(), completion[0],
-		cli.Version(program, version))...)
-	add(completion[1], v.Man(app))
+	app.Add("Start", v.start(), v.init())
+	app.Add("Steer", v.Pause(), v.Resume(), v.Extend(), v.Cancel(), v.Note(), v.use())
+	app.Add("Look", v.Status(), v.Log(), v.Verify(), v.Room(), v.List())
+	app.Add("Set up", v.Trust(), v.Notify(), v.doctor(), v.uninstall(), hookCommand(), cli.Completion(app.Command),
+		cli.Version(program, version))
 	return app
 }
 

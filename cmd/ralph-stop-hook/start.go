@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -29,22 +31,27 @@ type starter struct {
 	behind          []string // arguments for the client
 }
 
-func (v verbs) start() *cli.Command {
+func (v verbs) start() *cobra.Command {
 	s := &starter{verbs: v}
-	cmd := &cli.Command{
-		Name: "start", Args: "[NAME|LIST]", Behind: &s.behind,
+	cmd := &cobra.Command{
+		Use:   "start [NAME|LIST] [flags] [-- ARGUMENT...]",
 		Short: "Start the client on a loop; make it if there is none",
 		Long: `Start the client on the loop NAME, in this terminal. LIST is a file with features: if no
 loop works on it, start makes one and installs the hook. Without either, start takes the
 current loop or the project's list. The client gets each ARGUMENT.`,
 		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
   ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
-		Run: s.run,
+		RunE: func(c *cobra.Command, words []string) error {
+			if at := c.ArgsLenAtDash(); at >= 0 {
+				words, s.behind = words[:at], words[at:]
+			}
+			return s.run(c.OutOrStdout(), words)
+		},
 	}
-	f := &cmd.Flags
-	f.Func("check", config.Usage("checks"), cli.Each(&s.checks))
+	f := cmd.Flags()
+	f.StringArrayVar(&s.checks, "check", nil, config.Usage("checks"))
 	f.StringVar(&s.mode, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
-	f.Func("allowed-tools", "allow `RULE`, such as 'Bash(npm test:*)'; repeatable", cli.Each(&s.allowed))
+	f.StringArrayVar(&s.allowed, "allowed-tools", nil, "allow `RULE`, such as 'Bash(npm test:*)'; repeatable")
 	return cmd
 }
 

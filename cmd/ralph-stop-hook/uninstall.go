@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -17,18 +19,18 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func (v verbs) uninstall() *cli.Command {
+func (v verbs) uninstall() *cobra.Command {
 	u := &uninstaller{v: v}
-	cmd := &cli.Command{
-		Name:  "uninstall",
+	cmd := &cobra.Command{
+		Use:   "uninstall",
 		Short: "Take the hook out of the settings",
 		Long:  uninstallHelp,
-		Run: func(w io.Writer, _ []string) error {
+		RunE: cli.Run(func(w io.Writer, _ []string) error {
 			u.out = w
 			return u.run()
-		},
+		}),
 	}
-	f := &cmd.Flags
+	f := cmd.Flags()
 	f.StringVar(&u.scope, "settings", "", "take it out of `WHICH` settings: project, local, user or all "+
 		"(default: project and local, else user)")
 	f.BoolVar(&u.purge, "purge", false, "also remove the project's loops")

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -17,25 +19,25 @@ import (
 )
 
 // use is verb.Use, with what only a client of ours can say: which session works on the loop.
-func (v verbs) use() *cli.Command {
+func (v verbs) use() *cobra.Command {
 	var session string
 	var none bool
 	cmd := v.Use()
-	makeCurrent := cmd.Run
-	cmd.Run = func(w io.Writer, args []string) error {
+	makeCurrent := cmd.RunE
+	cmd.RunE = cli.Run(func(w io.Writer, args []string) error {
 		switch {
-		case cmd.Given("session") && none:
+		case cmd.Flags().Changed("session") && none:
 			return cli.Usagef("--session and --no-session do not go together")
-		case cmd.Given("session"):
+		case cmd.Flags().Changed("session"):
 			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.attach(w, l, session) })(w, args)
 		case none:
 			return v.OnLoop(v.detach)(w, args)
 		}
-		return makeCurrent(w, args)
-	}
-	cmd.Flags.StringVar(&session, "session", "",
+		return makeCurrent(cmd, args)
+	})
+	cmd.Flags().StringVar(&session, "session", "",
 		"give the loop to the session `ID`; 'self' is the session that calls")
-	cmd.Flags.BoolVar(&none, "no-session", false, "take the loop from its session; it then waits for its prompt")
+	cmd.Flags().BoolVar(&none, "no-session", false, "take the loop from its session; it then waits for its prompt")
 	return cmd
 }
 

@@ -6,19 +6,21 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
 // Version returns the verb that shows a program's version. version is a release's, "" for a build
 // of another kind: then the version of `go install` is shown, or what Go makes of the commit.
-func Version(program, version string) *Command {
-	return &Command{
-		Name:  "version",
+func Version(program, version string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
 		Short: "Show the version",
-		Run: func(w io.Writer, _ []string) error {
+		RunE: Run(func(w io.Writer, _ []string) error {
 			fmt.Fprintf(w, "%s %s %s/%s %s\n",
 				program, VersionText(version), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return nil
-		},
+		}),
 	}
 }
 

@@ -1,15 +1,16 @@
 package newloop
 
 import (
-	"flag"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // LimitFlags defines a flag for each limit of ralph.json. What limits has already are the defaults.
-func LimitFlags(f *flag.FlagSet, limits *decide.Limits) {
+func LimitFlags(f *pflag.FlagSet, limits *decide.Limits) {
 	for _, row := range decide.LimitTable {
 		if row.Time != nil {
 			f.DurationVar(row.Time(limits), limitFlag(row.Name), *row.Time(limits), row.Usage)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -23,14 +25,14 @@ type extension struct {
 }
 
 // Extend changes a limit.
-func (v Verbs) Extend() *cli.Command {
+func (v Verbs) Extend() *cobra.Command {
 	var e extension
-	cmd := &cli.Command{
-		Name: "extend", Args: "[NAME] [+MORE]",
+	cmd := &cobra.Command{
+		Use:   "extend [NAME] [+MORE]",
 		Short: "Raise a limit, and continue the loop",
 		Example: strings.ReplaceAll("  @ extend +10             ten more iterations\n"+
 			"  @ extend checkout +2h    two more hours", "@", v.Env.Program),
-		Run: func(w io.Writer, words []string) error {
+		RunE: cli.Run(func(w io.Writer, words []string) error {
 			var name []string
 			for _, word := range words {
 				if !strings.HasPrefix(word, "+") {
@@ -53,10 +55,10 @@ func (v Verbs) Extend() *cli.Command {
 				}
 				return err
 			})(w, name)
-		},
+		}),
 	}
-	cmd.Flags.Func("max-iterations", "allow `N` iterations in all, or +N more", e.setIterations)
-	cmd.Flags.Func("deadline", "allow the time `T` in all, such as 12h, or +T more",
+	cmd.Flags().Func("max-iterations", "allow `N` iterations in all, or +N more", e.setIterations)
+	cmd.Flags().Func("deadline", "allow the time `T` in all, such as 12h, or +T more",
 		e.setDeadline)
 	return cmd
 }

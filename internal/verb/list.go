@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -16,9 +18,7 @@ import (
 )
 
 // List shows a loop's list as it is read, and checks one.
-func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck()} }
-
-func (v Verbs) list() *cli.Command {
+func (v Verbs) List() *cobra.Command {
 	var asJSON bool
 	const short = "Show a loop's features, their order, and why some wait"
 	cmd := v.Loop("list", short, func(w io.Writer, l *loop.Loop) error {
@@ -43,7 +43,8 @@ func (v Verbs) list() *cli.Command {
 		}
 		return nil
 	})
-	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(listCheck())
 	return cmd
 }
 
@@ -68,10 +69,10 @@ func showNotes(w io.Writer, list features.List, most int) {
 	}
 }
 
-func listCheck() *cli.Command {
-	return &cli.Command{
-		Name: "list check", Args: "FILE", Short: "Report what is wrong in a list",
-		Run: func(w io.Writer, args []string) error {
+func listCheck() *cobra.Command {
+	return &cobra.Command{
+		Use: "check FILE", Short: "Report what is wrong in a list",
+		RunE: cli.Run(func(w io.Writer, args []string) error {
 			data, how, err := ReadList(args[0])
 			if err != nil {
 				return err
@@ -90,7 +91,7 @@ func listCheck() *cli.Command {
 				list.Passed())
 			showNotes(w, list, features.MaxProblems)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -15,7 +17,7 @@ import (
 const followPause = 200 * time.Millisecond
 
 // Log shows what the hook did.
-func (v Verbs) Log() *cli.Command {
+func (v Verbs) Log() *cobra.Command {
 	var lines int
 	var follow, asJSON bool
 	cmd := v.Loop("log", "Show what the hook did", func(w io.Writer, l *loop.Loop) error {
@@ -41,10 +43,9 @@ func (v Verbs) Log() *cli.Command {
 		}
 	})
 	cmd.Long = logHelp
-	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
-	cmd.Flags.IntVar(&lines, "lines", 20, "show the last `N` lines")
-	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "print stops.jsonl: one object for each verdict")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "show the last `N` lines")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep showing new lines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print stops.jsonl: one object for each verdict")
 	return cmd
 }
 

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Notify tries a loop's notifiers.
-func (v Verbs) Notify() *cli.Command {
+func (v Verbs) Notify() *cobra.Command {
 	const short = "Run all notifiers now, with the exit reason \"test\""
 	return v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonFor(l); err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -18,7 +20,7 @@ import (
 )
 
 // Cancel ends a loop.
-func (v Verbs) Cancel() *cli.Command {
+func (v Verbs) Cancel() *cobra.Command {
 	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
 		over := false
 		next, err := stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
@@ -88,7 +90,7 @@ func stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) err
 }
 
 // Pause lets the next turn end.
-func (v Verbs) Pause() *cli.Command {
+func (v Verbs) Pause() *cobra.Command {
 	now := false
 	const short = "Let the next turn end; resume continues the loop"
 	cmd := v.Loop("pause", short, func(w io.Writer, l *loop.Loop) error {
@@ -107,7 +109,7 @@ func (v Verbs) Pause() *cli.Command {
 		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
 	})
-	cmd.Flags.BoolVar(&now, "now", false, "stop a run's agent at once; its session does not count")
+	cmd.Flags().BoolVar(&now, "now", false, "stop a run's agent at once; its session does not count")
 	return cmd
 }
 
@@ -115,13 +117,13 @@ func (v Verbs) Pause() *cli.Command {
 const maxNote = 1000
 
 // Note gives the agent a text once.
-func (v Verbs) Note() *cli.Command {
+func (v Verbs) Note() *cobra.Command {
 	var named []string
-	cmd := &cli.Command{
-		Name: "note", Args: "TEXT...", Short: "Give the agent a text once, with its next prompt",
+	cmd := &cobra.Command{
+		Use: "note TEXT...", Short: "Give the agent a text once, with its next prompt",
 	}
-	cmd.Flags.Func("loop", "give it to the agent of loop `NAME`", cli.Each(&named))
-	cmd.Run = func(w io.Writer, words []string) error {
+	cmd.Flags().StringArrayVar(&named, "loop", nil, "give it to the agent of loop `NAME`")
+	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {
 			return cli.Usagef("note what? the text is empty")
@@ -158,12 +160,12 @@ func (v Verbs) Note() *cli.Command {
 			fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
 			return nil
 		})(w, named)
-	}
+	})
 	return cmd
 }
 
 // Resume continues a loop that has ended.
-func (v Verbs) Resume() *cli.Command {
+func (v Verbs) Resume() *cobra.Command {
 	const short = "Continue a loop, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
 		return v.revive(w, l, "resume", func(*loop.Picture, *decide.State) (string, error) { return "", nil })

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -13,7 +15,7 @@ import (
 )
 
 // Room shows the folder in which a loop's checks run.
-func (v Verbs) Room() *cli.Command {
+func (v Verbs) Room() *cobra.Command {
 	var reset bool
 	const short = "Show the room in which a loop's checks run"
 	cmd := v.Loop("room", short, func(w io.Writer, l *loop.Loop) error {
@@ -37,7 +39,7 @@ func (v Verbs) Room() *cli.Command {
 		}
 		return showRoom(w, p)
 	})
-	cmd.Flags.BoolVar(&reset, "reset", false, "remove it; the next check makes a new one")
+	cmd.Flags().BoolVar(&reset, "reset", false, "remove it; the next check makes a new one")
 	return cmd
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -18,13 +20,13 @@ import (
 )
 
 // Status shows how far a loop is.
-func (v Verbs) Status() *cli.Command {
+func (v Verbs) Status() *cobra.Command {
 	s := &statusCall{Verbs: v}
-	cmd := &cli.Command{
-		Name: "status", Args: "[NAME]", Short: "Show how far a loop is",
-		Long: statusHelp, Run: s.run,
+	cmd := &cobra.Command{
+		Use: "status [NAME]", Short: "Show how far a loop is",
+		Long: statusHelp, RunE: cli.Run(s.run),
 	}
-	f := &cmd.Flags
+	f := cmd.Flags()
 	f.BoolVar(&s.all, "all", false, "show all loops of the project; outside of one, or with --send-due, all of yours")
 	f.BoolVar(&s.prompt, "prompt", false, "show only what the agent would be told now")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")

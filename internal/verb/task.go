@@ -1,9 +1,10 @@
 package verb
 
 import (
-	"flag"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -24,7 +25,7 @@ type Task struct {
 }
 
 // Flags defines --prompt and --prompt-file.
-func (t *Task) Flags(f *flag.FlagSet) {
+func (t *Task) Flags(f *pflag.FlagSet) {
 	f.StringVar(&t.Text, "prompt", "", "make a loop without a list for the task `TEXT`")
 	f.StringVar(&t.file, "prompt-file", "", "read the task from `FILE`")
 }

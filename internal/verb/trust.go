@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -18,7 +20,7 @@ import (
 )
 
 // Trust accepts a loop's ralph.json and list.
-func (v Verbs) Trust() *cli.Command {
+func (v Verbs) Trust() *cobra.Command {
 	var yes, restore, revoked bool
 	const short = "Accept a loop's ralph.json and list as they are now"
 	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
@@ -37,9 +39,9 @@ func (v Verbs) Trust() *cli.Command {
 		}
 		return t.trust(yes)
 	})
-	cmd.Flags.BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted; keep what passes now")
-	cmd.Flags.BoolVar(&revoked, "revoke", false,
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted; keep what passes now")
+	cmd.Flags().BoolVar(&revoked, "revoke", false,
 		"take trust back: no command of the loop runs; limits and list stay as trusted")
 	return cmd
 }

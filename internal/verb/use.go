@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Use makes a loop the one that commands without a name mean.
-func (v Verbs) Use() *cli.Command {
-	return &cli.Command{
-		Name: "use", Args: "[NAME]", Short: "Select the loop that commands use by default",
-		Run: func(w io.Writer, args []string) error {
+func (v Verbs) Use() *cobra.Command {
+	return &cobra.Command{
+		Use: "use [NAME]", Short: "Select the loop that commands use by default",
+		RunE: cli.Run(func(w io.Writer, args []string) error {
 			if len(args) == 0 {
 				at, err := v.Find(nil)
 				if err == nil {
@@ -35,6 +37,6 @@ func (v Verbs) Use() *cli.Command {
 					plain.Line(at.Name, 100))
 			}
 			return err
-		},
+		}),
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -84,8 +86,8 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 }
 
 // Loop makes a verb from a function of one loop, which its argument may name.
-func (v Verbs) Loop(name, short string, do func(w io.Writer, l *loop.Loop) error) *cli.Command {
-	return &cli.Command{Name: name, Args: "[NAME]", Short: short, Run: v.OnLoop(do)}
+func (v Verbs) Loop(name, short string, do func(w io.Writer, l *loop.Loop) error) *cobra.Command {
+	return &cobra.Command{Use: name + " [NAME]", Short: short, RunE: cli.Run(v.OnLoop(do))}
 }
 
 // PersonOnly refuses what only a person may do when an agent calls.
@@ -133,19 +135,6 @@ func (v Verbs) Names() (names []string) {
 		}
 	}
 	return names
-}
-
-// Man is for a release. Without its check an agent could write pages outside of the project.
-func (v Verbs) Man(app *cli.App) *cli.Command {
-	cmd := cli.Man(app)
-	write := cmd.Run
-	cmd.Run = func(w io.Writer, words []string) error {
-		if err := v.PersonOnly(); err != nil {
-			return err
-		}
-		return write(w, words)
-	}
-	return cmd
 }
 
 // background is the context of a verb: slow work ends at a signal, by Env.Catch.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -16,20 +18,20 @@ import (
 )
 
 // Verify runs the checks of a loop by hand.
-func (v Verbs) Verify() *cli.Command {
+func (v Verbs) Verify() *cobra.Command {
 	var all bool
-	cmd := &cli.Command{
-		Name: "verify", Args: "[NAME] [FEATURE]...",
+	cmd := &cobra.Command{
+		Use:   "verify [NAME] [FEATURE]...",
 		Short: "Run a loop's checks now",
-		Run: func(w io.Writer, words []string) error {
+		RunE: cli.Run(func(w io.Writer, words []string) error {
 			name, ids, err := v.loopBefore(words)
 			if err != nil {
 				return err
 			}
 			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })(w, name)
-		},
+		}),
 	}
-	cmd.Flags.BoolVar(&all, "all", false, "check open features, too")
+	cmd.Flags().BoolVar(&all, "all", false, "check open features, too")
 	return cmd
 }
 

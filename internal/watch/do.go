@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/spf13/cobra"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -17,7 +18,7 @@ type Action struct {
 	Ask  string // the question before it is done; %s is the loop's name
 	More []string
 
-	command func(verb.Verbs) *cli.Command
+	command func(verb.Verbs) *cobra.Command
 }
 
 // Actions returns all actions.
@@ -61,6 +62,8 @@ func (a Action) typed(l *loop.Loop) string {
 func Do(env loop.Env, dir string, a Action) (said string, err error) {
 	env.LoopDir, env.ProjectDir = dir, ""
 	var out bytes.Buffer
-	err = a.command(verb.Verbs{Env: env}).Run(&out, a.More)
+	command := a.command(verb.Verbs{Env: env})
+	command.SetOut(&out)
+	err = command.RunE(command, a.More)
 	return strings.TrimSpace(plain.Text(out.String(), 4000)), err
 }
