@@ -357,7 +357,7 @@ func (r *attackedRoom) stop(wrap string, count int) string {
 		r.Fatalf("%d records, %v", len(records), err)
 	}
 	data, err := os.ReadFile(records[0])
-	if err != nil || gjson.GetBytes(data, "name").Str != "checkout" {
+	if err != nil || filepath.Base(gjson.GetBytes(data, "loop").Str) != "checkout" {
 		r.Errorf("the record is %q: %v", data, err)
 	}
 	return all.String()

@@ -84,7 +84,10 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 }
 
 // Read reads the whole loop. It takes no lock.
-func (l *Loop) Read(ev Event) (*Picture, error) { return l.read(ev, decide.Found{}, nil) }
+func (l *Loop) Read(ev Event) (*Picture, error) {
+	ev.Marked = l.marked
+	return l.read(ev, decide.Found{}, nil)
+}
 
 // Look reads the whole loop for a verb. A verb is not an event of a host.
 func (l *Loop) Look() (*Picture, error) { return l.Read(now()) }
