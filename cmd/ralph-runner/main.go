@@ -78,7 +78,7 @@ func withUsual(app *cli.App, words []string) []string {
 		return []string{usual}
 	case words[0] == "--version":
 		return []string{"version"}
-	case app.Moved[words[0]] != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]):
+	case slices.Contains([]string{"help", "--help", "-h"}, words[0]):
 		return words
 	}
 	if verb, _, _ := app.Find(words[:1]); verb != app.Command {
@@ -93,7 +93,7 @@ type verbs struct{ verb.Verbs }
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env}}
 	v.Env.Unanswered = func(name string, at *loopdir.Loop) (why, fix string) { return unhooked(env, name, at) }
-	app := &cli.App{Loops: v.Names, Moved: v.Moved(), Command: &cobra.Command{
+	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
 		Use: program + " [NAME|LIST] [flags]", Long: helpText,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}}

@@ -110,10 +110,9 @@ func newApp(env loop.Env) *cli.App {
 	if !assumeEntry {
 		v.Env.Unanswered = v.unanswered
 	}
-	app := &cli.App{Loops: v.Names, Moved: v.Moved(), Command: &cobra.Command{
+	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
 		Use: program, Long: helpText,
 	}}
-	app.Moved["watch"] = "ralph-runner watch"
 	app.Add("Start", v.start(), v.init())
 	app.Add("Steer", v.Pause(), v.Resume(), v.Extend(), v.Cancel(), v.Note(), v.use())
 	app.Add("Look", v.Status(), v.Log(), v.Verify(), v.Room(), v.List())

@@ -22,8 +22,7 @@ import (
 // App is a program.
 type App struct {
 	*cobra.Command
-	Loops func() []string   // the names that complete an argument [NAME]
-	Moved map[string]string // what to type now instead of an earlier command or flag, by its name
+	Loops func() []string // the names that complete an argument [NAME]
 }
 
 // Add adds commands to the help's list under a title.
@@ -86,16 +85,10 @@ func (a *App) Execute(w io.Writer, words []string) error {
 	a.SilenceErrors, a.SilenceUsage = true, true
 	a.CompletionOptions.DisableDefaultCmd = true
 	a.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: a.Groups()[0].ID})
-	a.SetFlagErrorFunc(a.flagError)
+	a.SetFlagErrorFunc(flagError)
 	a.settle(a.Command)
 	if len(words) > 0 && slices.Contains([]string{"help", "--help", "-h"}, words[0]) {
 		words = append(words[1:], "--help")
-	}
-	for n := range min(2, len(words)) {
-		old := strings.Join(words[:n+1], " ")
-		if now := a.Moved[old]; now != "" {
-			return Usagef("%q has moved; run: %s", old, now)
-		}
 	}
 	c, rest, _ := a.Find(words)
 	isName := len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != cobra.ShellCompRequestCmd
@@ -159,7 +152,7 @@ func unknown(c *cobra.Command, word string) error {
 }
 
 // flagError says in our words what is wrong with a flag.
-func (a *App) flagError(c *cobra.Command, err error) error {
+func flagError(c *cobra.Command, err error) error {
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	var ours *UsageError
@@ -177,10 +170,6 @@ func (a *App) flagError(c *cobra.Command, err error) error {
 		return misused(c, "%w", err)
 	}
 	name := absent.GetSpecifiedName()
-	_, verb, _ := strings.Cut(c.CommandPath(), " ")
-	if now := a.Moved[verb+" --"+name]; now != "" {
-		return Usagef("%q has moved; run: %s", dashed(name), now)
-	}
 	if near := jsontext.Nearest(name, known); near != "" {
 		return Usagef("unknown flag %q; did you mean --%s?", dashed(name), near)
 	}

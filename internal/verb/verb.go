@@ -109,23 +109,6 @@ func (v Verbs) PersonFor(l *loop.Loop) error {
 	return v.PersonOnly()
 }
 
-// Moved returns what to type instead of commands and flags that have another name now.
-func (v Verbs) Moved() map[string]string {
-	call := func(words string) string { return v.Env.Program + " " + words }
-	return map[string]string{
-		"next":         call("status --prompt"),
-		"untrust":      call("trust --revoke"),
-		"attach":       "ralph-stop-hook use NAME --session ID",
-		"detach":       "ralph-stop-hook use NAME --no-session",
-		"list convert": call("list check") + " FILE (every format is read as it is)",
-		"evaluate":     call("trust") + ` (evaluators stand in ralph.json, under "evaluate")`,
-
-		"init --host":    "ralph-stop-hook init --client",
-		"notify --test":  call("notify"),
-		"status --watch": "ralph-runner watch",
-	}
-}
-
 // Names returns the names of the project's loops, for completions.
 func (v Verbs) Names() (names []string) {
 	loops, _ := v.Env.Where().All() // without them there is less to offer
