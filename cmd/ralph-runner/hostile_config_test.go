@@ -183,7 +183,7 @@ var hostileRecords = []badInput{
 	{"a later version", `{"schema":3,"id":"r1","loop":"$LOOP"}`,
 		4, "a later version wrote the record of the run; use that version"},
 	{"an earlier version", `{"schema":1,"id":"r1","loop":"$LOOP","name":"\u001b[2J"}`,
-		2, "works on the loop checkout with claude"},
+		4, "the record of the run makes no sense; begin a new run without --resume"},
 	{"no version", `{"id":"r1","loop":"$LOOP"}`,
 		4, "the record of the run makes no sense; begin a new run without --resume"},
 	{"no id", `{"schema":2,"loop":"$LOOP"}`, 4, "the record of the run makes no sense; begin a new run without --resume"},

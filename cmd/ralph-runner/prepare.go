@@ -29,10 +29,10 @@ import (
 func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
 		r, err := k.again(words)
-		if !errors.Is(err, run.ErrNoRun) && !errors.As(err, new(*record.EarlierError)) {
+		if !errors.Is(err, run.ErrNoRun) {
 			return r, err
 		}
-	} // else the loop has its first run, or the first one of this version
+	} // else the loop has its first run
 	if len(words) == 0 && k.task.Text != "" {
 		return k.taskRun()
 	}

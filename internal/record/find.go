@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -11,36 +10,24 @@ import (
 
 // LastLoop returns the loop of the project whose run began last.
 func LastLoop(env loop.Env) (*loopdir.Loop, error) {
-	var earlier error
-	at, err := search(env, func(r, best *Run) bool { return best == nil || r.StartedAt.After(best.StartedAt) },
-		func(_ string, begun error) { earlier = begun })
-	switch {
-	case err != nil || at != nil:
-		return at, err
-	case earlier != nil:
-		return nil, earlier
-	}
-	return nil, fmt.Errorf("no loop of this project has had a run; to begin one: %s", env.Program)
-}
-
-// LoopOf returns the loop whose last run has the id.
-func LoopOf(env loop.Env, id string) (*loopdir.Loop, error) {
-	none := fmt.Errorf("no loop of this project has %q as its name or as the id of its last run", plain.Line(id, 80))
-	at, err := search(env, func(r, _ *Run) bool { return r.ID == id }, func(run string, begun error) {
-		if run == id {
-			none = begun
-		}
-	})
+	at, err := search(env, func(r, best *Run) bool { return best == nil || r.StartedAt.After(best.StartedAt) })
 	if err == nil && at == nil {
-		err = none
+		err = fmt.Errorf("no loop of this project has had a run; to begin one: %s", env.Program)
 	}
 	return at, err
 }
 
-// search returns the last loop whose record is taken. take gets a record and the one that was taken before, and tooOld
-// the id of a run that an earlier version began, with what to do.
-func search(env loop.Env, take func(r, best *Run) bool, tooOld func(run string, begun error)) (
-	at *loopdir.Loop, err error) {
+// LoopOf returns the loop whose last run has the id.
+func LoopOf(env loop.Env, id string) (*loopdir.Loop, error) {
+	at, err := search(env, func(r, _ *Run) bool { return r.ID == id })
+	if err == nil && at == nil {
+		err = fmt.Errorf("no loop of this project has %q as its name or as the id of its last run", plain.Line(id, 80))
+	}
+	return at, err
+}
+
+// search returns the last loop whose record is taken. take gets a record and the one that was taken before.
+func search(env loop.Env, take func(r, best *Run) bool) (at *loopdir.Loop, err error) {
 	all, err := env.Where().All()
 	if err != nil {
 		return nil, err
@@ -53,11 +40,7 @@ func search(env loop.Env, take func(r, best *Run) bool, tooOld func(run string, 
 		}
 		r, err := Load(store)
 		store.Close()
-		earlier := (*EarlierError)(nil)
-		switch {
-		case errors.As(err, &earlier):
-			tooOld(earlier.ID, fmt.Errorf("%v; to begin a new one: %s", err, env.Call("resume", one.Name)))
-		case err == nil && r != nil && take(r, best):
+		if err == nil && r != nil && take(r, best) {
 			at, best = one, r
 		}
 	}

@@ -194,20 +194,10 @@ func parse(data []byte) (*Run, error) {
 	switch {
 	case r.Schema > Schema:
 		return nil, errors.New("a later version wrote the record of the run; use that version")
-	case r.Schema == 1 && isID(r.ID):
-		return nil, &EarlierError{r.ID}
 	case r.Schema != Schema || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
 		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
 	}
 	return &r, nil
-}
-
-// EarlierError means that an earlier version began a run, which this one cannot resume.
-type EarlierError struct{ ID string }
-
-func (e *EarlierError) Error() string {
-	return fmt.Sprintf("an earlier version of ralph-runner began run %s, which this version cannot resume; if it had "+
-		"lanes, what is not merged is on branches that this shows: git branch --list 'ralph/%[1]s*'", e.ID)
 }
 
 // isID reports whether text can be the id of a run. It is part of the names of files.
