@@ -95,14 +95,12 @@ var proof = []row{
 		"All processes that a check started end with it",
 		unit("proc", "^TestGuard$"),
 		"internal/proc/guard.go",
-		`		err = cmd.Run()
-	}
+		`	err = cmd.Run()
 	if over.Load() {
 		killAdopted()
 	}
 `,
-		`		err = cmd.Run()
-	}
+		`	err = cmd.Run()
 `,
 	},
 

@@ -16,7 +16,7 @@ import (
 // "Program initialization" of the language's specification.
 func init() {
 	if proc.JobOf(os.Args[0]) == proc.GuardJob {
-		os.Exit(proc.Guard(os.Args[1:], confine.Supervise))
+		os.Exit(proc.Guard(os.Args[1:]))
 	}
 }
 

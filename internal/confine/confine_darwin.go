@@ -2,7 +2,6 @@ package confine
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -21,6 +20,3 @@ func Exec(folders []string, path string, argv, env []string) error {
 	args := seatbelt(folders, append([]string{path}, argv[1:]...))
 	return &os.PathError{Op: "exec", Path: sandboxExec, Err: syscall.Exec(sandboxExec, args, env)}
 }
-
-// Supervise does nothing: the system needs no supervisor.
-func Supervise(*exec.Cmd) error { return nil }

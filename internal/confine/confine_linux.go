@@ -45,8 +45,7 @@ func Available() error {
 }
 
 // Exec makes this process the program at path, which can write below the folders and
-// nowhere else. The folders must have no links in their paths. The process that has started this one called Supervise.
-// Exec returns only after an error.
+// nowhere else. The folders must have no links in their paths. Exec returns only after an error.
 func Exec(folders []string, path string, argv, env []string) error {
 	if err := Available(); err != nil {
 		return err
@@ -59,12 +58,8 @@ func Exec(folders []string, path string, argv, env []string) error {
 	if err := restrict(folders); err != nil {
 		return fmt.Errorf("no Landlock: %w", err)
 	}
-	listener, err := filter()
-	if err != nil {
+	if err := filter(); err != nil {
 		return fmt.Errorf("no seccomp filter: %w", err)
-	}
-	if err := hand(listener, folders); err != nil {
-		return err
 	}
 	return &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, env)}
 }

@@ -23,12 +23,8 @@ func TestMain(m *testing.M) {
 }
 
 // confined returns a line for the shell that is confined to a folder.
-func confined(t *testing.T, folder, line string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], "confined", folder, line)
-	if err := Supervise(cmd); err != nil {
-		t.Fatal(err)
-	}
-	return cmd
+func confined(folder, line string) *exec.Cmd {
+	return exec.Command(os.Args[0], "confined", folder, line)
 }
 
 // TestExec tries what a confined program must and must not do.
@@ -76,18 +72,8 @@ func TestExec(t *testing.T) {
 		"> p; cp -p p q; mkdir r; chmod 700 r $PWD/r ./r/../r; chown $(id -u) r; install -m 755 p s": true,
 		"> t; tar c t | (cd r2 2>/dev/null || mkdir r2; cd r2; tar xp); chmod -R u+w r2":             true,
 		"> u; (setsid sh -c 'sleep .1; chmod 711 u' &) ; sleep .5; test $(stat -c %a u) = 711":       true,
-		"chmod 600 ../other":                false,
-		"chmod 600 $PWD/../other":           false,
-		"ln -s ../other v; chmod 600 v":     false,
-		"ln -s .. w; chmod 600 w/other":     false,
-		"chmod 600 /proc/self/cwd/../other": false,
-		"chmod 700 ..":                      false,
-		"chmod 600 no-such-file":            false,
-		"chown $(id -u) ../other":           false,
-		"chown -h $(id -u) ../other":        false,
-		"exec 5<../other; chmod 600 /proc/self/fd/5; test $(stat -c %a ../other) = 600": false,
 	} {
-		cmd := confined(t, inner, line)
+		cmd := confined(inner, line)
 		cmd.Dir = inner
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != want {
@@ -134,19 +120,16 @@ func TestExecSockets(t *testing.T) {
 		pair + "a.connect('" + at + "')":       false,
 		pair + "a.sendto(b'x', '" + at + "')":  false,
 		pair + "socket.socket(socket.AF_INET)": true,
-		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)":          false,
-		"import socket; socket.socketpair(socket.AF_UNIX, 3)":                          false, // a raw one
-		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)":      true,
-		"import os; os.fchmod(os.open('" + other + "', os.O_RDONLY), 0o600)":           false,
-		"import os; os.fchown(os.open('" + other + "', os.O_RDONLY), os.getuid(), -1)": false,
-		"import os; os.setxattr('" + other + "', 'user.x', b'1')":                      false,
-		"import os; f = os.open('" + dir + "/own', 66); os.fchmod(f, 0o751)":           true,
-		"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b'x')":                 false,
-		syscall + "exit(call(452, -100, b'" + other + "', 0o600, 0) >= 0)":             true, // fchmodat2
-		syscall + "exit(call(425, 1, 0) != -1)":                                        true, // io_uring_setup
-		syscall + "exit(call(0x40000000 + 41, 1, 1, 0) >= 0)":                          true, // x32's socket
+		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)":     false,
+		"import socket; socket.socketpair(socket.AF_UNIX, 3)":                     false, // a raw one
+		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)": true,
+		"import os; os.setxattr('" + other + "', 'user.x', b'1')":                 false,
+		"import os; f = os.open('" + dir + "/own', 66); os.fchmod(f, 0o751)":      true,
+		"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b'x')":            false,
+		syscall + "exit(call(425, 1, 0) != -1)":                                   true, // io_uring_setup
+		syscall + "exit(call(0x40000000 + 41, 1, 1, 0) >= 0)":                     true, // x32's socket
 	} {
-		out, err := confined(t, dir, python+" -c \""+code+"\"").CombinedOutput()
+		out, err := confined(dir, python+" -c \""+code+"\"").CombinedOutput()
 		refused := regexp.MustCompile("Permission denied|not permitted|not supported|already connected").Match(out)
 		if (err == nil) != want || refused == want {
 			t.Errorf("%s: %v, want success: %v\n%s", code, err, want, out)
@@ -182,7 +165,7 @@ func TestExecLink(t *testing.T) {
 	if err := os.Symlink("/", link); err != nil {
 		t.Fatal(err)
 	}
-	out, err := confined(t, link, "true").CombinedOutput()
+	out, err := confined(link, "true").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "too many levels") {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -2,10 +2,7 @@
 
 package confine
 
-import (
-	"errors"
-	"os/exec"
-)
+import "errors"
 
 // Available returns an error: this system cannot confine a program.
 func Available() error {
@@ -14,6 +11,3 @@ func Available() error {
 
 // Exec returns an error.
 func Exec([]string, string, []string, []string) error { return Available() }
-
-// Supervise returns an error.
-func Supervise(*exec.Cmd) error { return Available() }

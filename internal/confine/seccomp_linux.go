@@ -2,22 +2,13 @@ package confine
 
 import (
 	"runtime"
-	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// machine is what differs between processors. They are all little-endian.
-type machine struct {
-	audit                uint32
-	chmod, chown, lchown uint32 // calls that only some have; else 0, which is the number of another one
-}
-
-var machines = map[string]machine{
-	"amd64": {audit: unix.AUDIT_ARCH_X86_64, chmod: 90, chown: 92, lchown: 94},
-	"arm64": {audit: unix.AUDIT_ARCH_AARCH64},
-}
+// machines has how the kernel names a processor. They are all little-endian.
+var machines = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
 // Where the kernel's struct seccomp_data has what a filter looks at.
 const (
@@ -48,9 +39,8 @@ var (
 
 // filter refuses what Landlock allows: the sockets of the user's services, such as systemd's and
 // Docker's, which run programs for anybody; input to a terminal; and limits on other processes,
-// such as the hook, which would end at a limit. Of calls that change the mode or the owner of a file it asks
-// whoever reads from the listener that it returns.
-func filter() (listener int, err error) {
+// such as the hook, which would end at a limit.
+func filter() error {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -61,9 +51,8 @@ func filter() (listener int, err error) {
 	}
 	allow := end(unix.SECCOMP_RET_ALLOW)
 	refuse := end(unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES))
-	has := machines[runtime.GOARCH]
 	program := []unix.SockFilter{
-		load(atArch), {Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: has.audit, Jt: 1}, refuse, // of 32 bits
+		load(atArch), {Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: machines[runtime.GOARCH], Jt: 1}, refuse, // of 32 bits
 		load(atNumber), unless(unix.BPF_JGE, x32, 1), refuse,
 	}
 	// on says what becomes of a call. The instructions come to an end on each way.
@@ -84,18 +73,12 @@ func filter() (listener int, err error) {
 	for _, number := range xattrs {
 		on(number, end(unix.SECCOMP_RET_ERRNO|uint32(unix.EOPNOTSUPP)))
 	}
-	for _, number := range slices.Concat(modes, []uint32{has.chmod, has.chown, has.lchown}) {
-		if number != 0 {
-			on(number, end(unix.SECCOMP_RET_USER_NOTIF))
-		}
-	}
 	program = append(program, allow)
 	all := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
-		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&all)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&all)))
 	runtime.KeepAlive(program)
 	if errno != 0 {
-		return -1, errno
+		return errno
 	}
-	return int(fd), nil
+	return nil
 }

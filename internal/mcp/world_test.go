@@ -25,7 +25,7 @@ func init() { gittest.Apart() }
 // TestMain lets this test be the guard of the checks that it runs.
 func TestMain(m *testing.M) {
 	if proc.JobOf(os.Args[0]) == proc.GuardJob {
-		os.Exit(proc.Guard(os.Args[1:], nil))
+		os.Exit(proc.Guard(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }

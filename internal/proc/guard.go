@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -22,9 +21,7 @@ import (
 // long as that process lives.
 // One more byte asks the program to end. When the pipe closes, Guard kills the program, what
 // the program started, and its own group.
-//
-// confined prepares the start of a program that does ConfineJob.
-func Guard(args []string, confined func(*exec.Cmd) error) int {
+func Guard(args []string) int {
 	size, err := strconv.Atoi(args[0])
 	if err != nil || size < 0 {
 		return notStarted
@@ -55,12 +52,7 @@ func Guard(args []string, confined func(*exec.Cmd) error) int {
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in[1:])
 	}
-	if line == "" && JobOf(argv[0]) == ConfineJob {
-		err = confined(cmd)
-	}
-	if err == nil {
-		err = cmd.Run()
-	}
+	err = cmd.Run()
 	if over.Load() {
 		killAdopted()
 	}

@@ -143,7 +143,7 @@ func TestRunFindsProgram(t *testing.T) {
 // TestMain lets this test be the guard that it starts.
 func TestMain(m *testing.M) {
 	if JobOf(os.Args[0]) == GuardJob {
-		os.Exit(Guard(os.Args[1:], nil))
+		os.Exit(Guard(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
