@@ -143,7 +143,7 @@ func (c Config) Commands() []Command {
 			all = append(all, check.Command)
 		}
 	}
-	for _, e := range c.Active() {
+	for _, e := range c.Evaluators {
 		if e.Preset == "" {
 			all = append(all, e.Command)
 		}

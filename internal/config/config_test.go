@@ -201,8 +201,6 @@ func TestParseRefuses(t *testing.T) {
 		`{"evaluate": ["model"]}`:                                 `"preset" must be "default" or "validation" or "promise"`,
 		`{"evaluate": [{"name": "x"}]}`:                           `an evaluator must have one of "preset" and "command"`,
 		`{"evaluate": [{"preset": "default", "command": "x"}]}`:   `an evaluator must have one of "preset" and "command"`,
-		`{"evaluate": [{"command": "x", "enabled": 1}]}`:          `"enabled" must be true or false`,
-		`{"evaluate": [{"command": "x", "enabled": false}]}`:      `every entry of "evaluate" is disabled`,
 		`{"evaluate": ["promise"], "checks": [{"command": "x"}]}`: "does not go with \"checks\"",
 		`{"evaluate": ["validation"]}`:                            `"validation" needs "checks"`,
 		`{"promises": {"complete": "x"}}`:                         `"complete" must be a list of patterns`,

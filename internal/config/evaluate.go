@@ -1,8 +1,6 @@
 package config
 
 import (
-	"slices"
-
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -13,7 +11,6 @@ import (
 type Evaluator struct {
 	decide.Evaluator
 	Command
-	Disabled bool // ralph.json disables it
 }
 
 // String returns the preset or shows the command.
@@ -27,20 +24,12 @@ func (e Evaluator) String() string {
 // maxEvaluators bounds how many commands one stop asks.
 const maxEvaluators = 10
 
-// Active returns the evaluators that ralph.json does not disable.
-func (c Config) Active() []Evaluator {
-	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Disabled })
-}
-
 func (p *parser) evaluators(v gjson.Result, _ string, c *Config) {
 	if n := len(v.Array()); !v.IsArray() || n == 0 || n > maxEvaluators {
 		p.fail(v, `"evaluate" must be a list of at most 10, such as ["default", {"command": ["./review.sh"]}]`)
 	}
 	for _, value := range v.Array() {
 		c.Evaluators = append(c.Evaluators, p.evaluator(value))
-	}
-	if len(c.Active()) == 0 {
-		p.fail(v, `every entry of "evaluate" is disabled, so that nothing could complete the loop`)
 	}
 }
 
@@ -63,8 +52,6 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 	}
 	return e
 }
-
-func (p *parser) enabled(v gjson.Result, key string, e *Evaluator) { e.Disabled = !p.yes(v, key) }
 
 // promises reads {"complete": [patterns], "blocked": [...], "escalate": [...]}.
 func (p *parser) promises(v gjson.Result, _ string, c *Config) {
@@ -89,7 +76,7 @@ func (p *parser) promise(v gjson.Result, key string, c *Config) {
 
 // checkEvaluators refuses evaluators that the "checks" of ralph.json contradict.
 func (p *parser) checkEvaluators(root gjson.Result, c Config) {
-	for _, e := range c.Active() {
+	for _, e := range c.Evaluators {
 		switch at := root.Get("evaluate"); {
 		case e.Preset == decide.EvaluatePromise && len(c.Checks) > 0:
 			p.fail(at, `"promise" rests on the agent's word alone and does not go with "checks"; `+

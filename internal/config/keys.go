@@ -367,10 +367,6 @@ var evaluatorKeys = []key[Evaluator]{
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(e *Evaluator) any { return &e.Timeout }, least: 1,
 		about: "How long it may run.",
-	}, {
-		name: "enabled", preset: `true`, example: `false`,
-		read: (*parser).enabled, schema: `"type": "boolean"`,
-		about: "false: the hook skips it.",
 	},
 }
 

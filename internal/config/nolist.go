@@ -19,7 +19,7 @@ func (c Config) NoList() bool { return c.List == ListNone }
 // HoldsList reports whether checks, or an evaluator's command, judge the features of a list, so
 // that the list is held.
 func (c Config) HoldsList() bool {
-	asks := slices.ContainsFunc(c.Active(), func(e Evaluator) bool { return e.Preset == "" })
+	asks := slices.ContainsFunc(c.Evaluators, func(e Evaluator) bool { return e.Preset == "" })
 	return !c.NoList() && (len(c.Checks) > 0 || asks)
 }
 

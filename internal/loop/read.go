@@ -134,7 +134,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 		p.Config.AddListChecks(s.List.List, s.Lost)
 	}
 	p.untrusted = p.untrustedSinceStart()
-	for _, e := range p.Config.Active() {
+	for _, e := range p.Config.Evaluators {
 		e.Refused = e.Untrusted
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
 	}

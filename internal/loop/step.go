@@ -350,7 +350,7 @@ func (s *stepper) ask(ctx context.Context, r *checker, need decide.Need) {
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
 	case decide.NeedAnswer:
 		s.asked = p.Snapshot.List.Digest()
-		by := p.Config.Active()[need.Evaluator]
+		by := p.Config.Evaluators[need.Evaluator]
 		answer, err := r.ask(ctx, by, newQuestion(ctx, p, s.decision, s.ev))
 		if errors.Is(err, errCut) {
 			s.found.Results = append(s.found.Results, decide.Receipt{Name: by.Name, NotRun: true, Cut: true})

@@ -121,7 +121,7 @@ func (k *desk) hooks(p *loop.Picture) []Hook {
 	all := []Hook{}
 	for _, e := range p.Config.Evaluators {
 		all = append(all, Hook{
-			ID: plain.Line(e.Name, 100), HookType: cmp.Or(e.Preset, "command"), Origin: ofPerson, Enabled: !e.Disabled,
+			ID: plain.Line(e.Name, 100), HookType: cmp.Or(e.Preset, "command"), Origin: ofPerson, Enabled: true,
 		})
 	}
 	for _, h := range p.Agent.Hooks {
@@ -249,7 +249,7 @@ func (j judged) evaluator() (name string, a decide.Answer) {
 	if d := j.Decision; d.Answer != nil && j.byEvaluator() {
 		return d.AnsweredBy, *d.Answer
 	}
-	active := j.Picture.Config.Active()
+	active := j.Picture.Config.Evaluators
 	for i, a := range j.Picture.Snapshot.Answers {
 		if i < len(active) && a.Action == j.action() {
 			return active[i].Name, a

@@ -165,7 +165,7 @@ func (t *truster) showCommands() {
 	if names := t.config.Env; len(names) > 0 {
 		t.showf("checks get the session's value of: %s", strings.Join(names, ", "))
 	}
-	for _, e := range t.config.Active() {
+	for _, e := range t.config.Evaluators {
 		if e.Preset == "" {
 			t.showf("evaluator"+atMost(e.Command, config.DefaultCheckTimeout)+": %s", shown(e.Command, e.String()))
 		}
