@@ -130,7 +130,7 @@ func within(key, value, around string) []byte {
 		`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `, `"command": "npm ci", `,
 	} {
 		switch key {
-		case "command", "file_exists", "file_contains", "last_message", "preset":
+		case "command", "file_exists", "file_contains", "last_message":
 			around = strings.Replace(around, beside, "", 1)
 		}
 	}

@@ -33,19 +33,18 @@ func (p *parser) evaluators(v gjson.Result, _ string, c *Config) {
 	}
 }
 
-// evaluator reads "default", {"preset": "default"} or {"command": ...}.
+// evaluator reads "default" or {"command": ...}.
 func (p *parser) evaluator(v gjson.Result) Evaluator {
 	e := Evaluator{Command: Command{Timeout: DefaultCheckTimeout}}
 	if v.Type == gjson.String {
-		e.Preset = p.oneOf(v, "preset", decide.Presets...)
+		e.Preset = p.oneOf(v, "evaluate", decide.Presets...)
 	} else {
 		readObject(p, v, "an evaluator", evaluatorKeys, &e)
-		if line := v.Get("command"); line.Exists() {
-			e.Shell, e.Argv = p.words(line, "evaluate")
+		line := v.Get("command")
+		if !line.Exists() {
+			p.fail(v, `an evaluator must have "command"`)
 		}
-		if (e.Preset == "") != e.Runs() {
-			p.fail(v, `an evaluator must have one of "preset" and "command"`)
-		}
+		e.Shell, e.Argv = p.words(line, "evaluate")
 	}
 	if e.Name == "" {
 		e.Name = e.String()

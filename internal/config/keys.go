@@ -356,10 +356,6 @@ var evaluatorKeys = []key[Evaluator]{
 		field: func(e *Evaluator) any { return &e.Name },
 		about: "Its name for people and logs.",
 	}, {
-		name: "preset", example: `"validation"`,
-		field: func(e *Evaluator) any { return &e.Preset }, words: decide.Presets, schema: `"$ref": "#/$defs/preset"`,
-		about: "A built-in evaluator.",
-	}, {
 		name: "command", example: `["./review.sh"]`,
 		schema: wordsSchema,
 		about:  "Answers in JSON on standard output.",

@@ -72,7 +72,7 @@ func schema() []byte {
 		"promises":      objectOf(promiseKeys, nil),
 		"file_contains": append(objectOf(containsKeys, nil), member{"required", `["file", "pattern"]`}),
 	}
-	evaluator := append(objectOf(evaluatorKeys, nil), either("preset", "command"))
+	evaluator := append(objectOf(evaluatorKeys, nil), member{"required", `["command"]`})
 	command := append(objectOf(commandKeys, nil), member{"required", `["command"]`})
 	defs := []member{
 		{"commands", `{ "type": "array", "items": { "$ref": "#/$defs/command" } }`},
