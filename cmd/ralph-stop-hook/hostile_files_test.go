@@ -411,7 +411,8 @@ var hostileNotes = []badInput{
 // hostileEvents are events of the client that had to wait.
 var hostileEvents = []badInput{
 	{"garbage", "no, do not", block, "next one", ""},
-	{"of nothing", "{}", block, "next one", ""},
+	{"of nothing", "{}", block, "next one", "1-1-event " + committed},
+	{"a stop", `{"of": {"Event": "stop", "Session": "s1"}}`, block, "iteration 3 of 15", "1-1-event " + committed},
 	{"of another session", `{"of": {"Event": "end", "Session": "s9"}}`, block, "next one", "1-1-event " + committed},
 	{"of no known kind", `{"of": {"Event": "made up", "Session": "s1"}}`, block, "next one", "1-1-event " + committed},
 	{"a folder", folder, block, "next one", ""},

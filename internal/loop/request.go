@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -49,12 +50,15 @@ func addNote(all, text string) string {
 	return all + "\n" + text
 }
 
-// answerLater leaves an event that got no lock to the process which has it.
+// answerLater leaves an event that got no lock to the process which has it, or to a sender once the lock is free.
 func (l *Loop) answerLater(ev Event) (*Step, error) {
-	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &ev.Heard}
+	of := ev.Heard
+	of.NoSession = ev.Event == decide.EventPrompt // a note waits for the next prompt
+	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &of}
 	if _, err := l.Store.Ask(r); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("checks of the loop run, and nothing can be left for the process that runs them: %w", err)
 	}
+	_, _ = l.sendApart() // without it, the next event does this
 	p, err := l.Read(ev)
 	if err != nil {
 		return nil, err
@@ -70,14 +74,28 @@ func (l *Loop) eventsAsked() bool { return l.Store.Asked(loopdir.RequestEvent) }
 // ended the loop; nil: none did. An event that cannot be answered is lost, as if its process had failed.
 func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
 	for _, r := range l.Store.Requests() {
-		if r.Verb != loopdir.RequestEvent || r.Of == nil {
+		if r.Verb != loopdir.RequestEvent {
 			continue
 		}
-		step, err := l.answer(ctx, Event{Heard: *r.Of, Name: r.Name, At: r.At, Timeout: maxSend})
-		l.Store.Done([]loopdir.Request{r})
-		if err == nil && step.Decision.Verdict == decide.End {
-			end = step
+		if r.Of != nil && r.Of.Event != decide.EventStop { // nobody leaves a stop
+			step, err := l.answer(ctx, Event{Heard: *r.Of, Name: r.Name, At: r.At, Timeout: maxSend})
+			if err == nil && step.Decision.Verdict == decide.End {
+				end = step
+			}
 		}
+		l.Store.Done([]loopdir.Request{r})
 	}
 	return end
+}
+
+// answerLeft answers the events that got no lock once that is free.
+func (l *Loop) answerLeft(ctx context.Context) {
+	if !l.eventsAsked() {
+		return
+	}
+	unlock, err := l.Store.LockForStop(maxSend)
+	if err == nil {
+		l.answerRequests(ctx)
+		unlock()
+	}
 }

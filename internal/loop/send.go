@@ -357,7 +357,7 @@ const (
 	sendAfter     = "after"     // and a process, by its id and proc.Start: tell what is left when that process is gone
 )
 
-// Send does the job of a sender, with the arguments of sendApart.
+// Send does the job of a sender, with the arguments of sendApart. It first answers the events that got no lock.
 func (l *Loop) Send(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == sendIteration:
@@ -373,6 +373,7 @@ func (l *Loop) Send(ctx context.Context, args []string) error {
 		}
 		awaitGone(pid, args[2])
 	}
+	l.answerLeft(ctx)
 	return l.Tell(ctx)
 }
 

@@ -43,14 +43,16 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 		}
 	}
 	unlock, err := l.lockFor(ev)
-	if errors.Is(err, loopdir.ErrLocked) && ev.Event != decide.EventStop {
+	if errors.Is(err, loopdir.ErrLocked) && !waitsForAnswer(ev) {
 		return l.answerLater(ev)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	l.answerRequests(ctx)
+	if l.answerRequests(ctx) != nil {
+		_, _ = l.sendApart() // without it, the next event tells the notifiers
+	}
 	step, err := l.answer(ctx, ev)
 	if err != nil || step.Cut {
 		return step, err
@@ -119,12 +121,14 @@ type stepper struct {
 	cut      bool         // see Step.Cut
 }
 
+// waitsForAnswer reports whether the event is a client's stop, or one of a run: only a run knows what it says.
+func waitsForAnswer(ev Event) bool { return ev.Event == decide.EventStop || decide.IsRun(ev.Session) }
+
 // lockFor takes the loop's lock for an event. What a person has started makes way for it.
 func (l *Loop) lockFor(ev Event) (unlock func(), err error) {
 	soon := min(requestWait, lockWait(ev))
 	unlock, err = l.Store.LockForStop(soon)
-	waits := ev.Event == decide.EventStop || ev.Event == decide.EventPrompt
-	if !errors.Is(err, loopdir.ErrLocked) || !waits {
+	if !errors.Is(err, loopdir.ErrLocked) || ev.Event != decide.EventPrompt && !waitsForAnswer(ev) {
 		return unlock, err
 	}
 	withdraw, asked := l.Store.Ask(loopdir.Request{Verb: loopdir.RequestTurn})
