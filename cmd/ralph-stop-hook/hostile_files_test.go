@@ -400,17 +400,17 @@ var hostileRequests = []badInput{
 
 // hostileNotes are a person's notes for the next prompt. What makes no sense is not done.
 var hostileNotes = []badInput{
-	{"garbage", "no, do not", block, "next one", ""},
-	{"a pipe", fifo, block, "next one", ""},
+	{"garbage", "no, do not", block, "next one", "1-1-note " + committed},
+	{"a pipe", fifo, block, "next one", "1-1-note " + committed},
 	{"a folder", folder, block, "next one", ""},
-	{"a link to nothing", nowhere, block, "next one", ""},
+	{"a link to nothing", nowhere, block, "next one", "1-1-note " + committed},
 	{"escapes", `{"text": "\u001b[31mred"}`, block, "red", "1-1-note " + committed},
-	{"too much", `{"text": "` + strings.Repeat("x", 70_000) + `"}`, block, "next one", ""},
+	{"too much", `{"text": "` + strings.Repeat("x", 70_000) + `"}`, block, "next one", "1-1-note " + committed},
 }
 
 // hostileEvents are events of the client that had to wait.
 var hostileEvents = []badInput{
-	{"garbage", "no, do not", block, "next one", ""},
+	{"garbage", "no, do not", block, "next one", "1-1-event " + committed},
 	{"of nothing", "{}", block, "next one", "1-1-event " + committed},
 	{"a stop", `{"of": {"Event": "stop", "Session": "s1"}}`, block, "iteration 3 of 15", "1-1-event " + committed},
 	{"of another session", `{"of": {"Event": "end", "Session": "s9"}}`, block, "next one", "1-1-event " + committed},

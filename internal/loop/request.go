@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// takeRequests puts into a snapshot what persons have asked while another process had the lock.
+// takeRequests puts into a snapshot what persons have asked while another process had the lock. What makes no sense is
+// taken away with the next commit.
 func (l *Loop) takeRequests(s *decide.Snapshot) {
 	l.requests = nil
 	for _, r := range l.Store.Requests() {

@@ -116,6 +116,10 @@ func (s *Store) Mend(k *Kept) (changed string, err error) {
 			_ = s.state.RemoveAll(name) // if it stays, whoever wants the lock says so
 		}
 	}
+	if info, err := s.state.Lstat(requestFolder); err == nil && !info.IsDir() { // nobody could ask for anything
+		note(filepath.Join(s.state.Name(), requestFolder))
+		_ = s.state.Remove(requestFolder)
+	}
 	for _, f := range k.files {
 		now, unread := s.private(f.name, f.limit)
 		if unread == nil && f.is(now) {

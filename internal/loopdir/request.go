@@ -64,6 +64,7 @@ func (s *Store) Ask(r Request) (withdraw func(), err error) {
 		return nil, err
 	}
 	defer folder.Close()
+	Sweep(folder, "") // of who was killed while they asked
 	pid := os.Getpid()
 	r.file = fmt.Sprintf("%019d-%d-%s-%s", time.Now().UnixNano(), pid, proc.Start(pid), r.Verb) // done in this order
 	withdraw = func() { s.Done([]Request{r}) }
@@ -81,8 +82,8 @@ func (s *Store) Ask(r Request) (withdraw func(), err error) {
 	return withdraw, f.Close()
 }
 
-// Requests returns what was asked and is not done, in the order in which it was asked. What makes no sense is not
-// returned, and neither is the turn of a process that was killed, which is taken away.
+// Requests returns what was asked and is not done, in the order in which it was asked. What makes no sense has no verb.
+// The turn of a process that was killed is not returned, but taken away.
 func (s *Store) Requests() (all []Request) {
 	if s.state == nil {
 		return nil
@@ -95,6 +96,9 @@ func (s *Store) Requests() (all []Request) {
 	names, _ := folder.Readdirnames(maxRequests)
 	slices.Sort(names)
 	for _, name := range names {
+		if Temporary(name, "") {
+			continue // somebody asks it now
+		}
 		parts := strings.Split(name, "-")
 		r := Request{Verb: parts[len(parts)-1], file: name}
 		switch r.Verb {
@@ -107,7 +111,7 @@ func (s *Store) Requests() (all []Request) {
 		default:
 			text, err := s.private(requestFolder+"/"+name, maxRequest)
 			if err != nil || json.Unmarshal(text, &r) != nil {
-				continue
+				r = Request{file: name}
 			}
 		}
 		all = append(all, r)
@@ -138,6 +142,6 @@ func (s *Store) AskedToStop() bool { return slices.ContainsFunc(s.Requests(), Re
 // Done takes requests away.
 func (s *Store) Done(all []Request) {
 	for _, r := range all {
-		_ = s.state.Remove(requestFolder + "/" + r.file) // if it stays, it is done twice
+		_ = s.state.RemoveAll(requestFolder + "/" + r.file) // if it stays, it is done twice
 	}
 }
