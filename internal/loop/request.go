@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // takeRequests puts into a snapshot what persons have asked while another process had the lock. What makes no sense is
@@ -22,13 +23,16 @@ func (l *Loop) takeRequests(s *decide.Snapshot) {
 		case loopdir.RequestPause:
 			s.Requested = cmp.Or(s.Requested, decide.Paused)
 		case loopdir.RequestNote:
-			s.State.Note = addNote(s.State.Note, r.Text)
+			s.State.Note = plain.Text(addNote(s.State.Note, r.Text), maxNotes)
 		case loopdir.RequestExtend:
 			extend(&s.State, r)
 		}
 		l.requests = append(l.requests, r)
 	}
 }
+
+// maxNotes bounds the notes that wait for a prompt, in characters. Many requests would make the record too large.
+const maxNotes = 10_000
 
 // extend gives a loop more, as a person asked while the checks of a lane ran.
 func extend(s *decide.State, r loopdir.Request) {
