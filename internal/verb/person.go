@@ -22,20 +22,33 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cobra.Command {
 	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
-		over := false
-		next, err := stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
-			over = !next.Status.GoesOn() && next.Status != decide.Paused
-			if over {
+		over, asked := false, false
+		cancel := func() (decide.State, error) {
+			return stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
+				if asked && next.Status == decide.Cancelled { // what had the lock has done it
+					return nil
+				}
+				over = !next.Status.GoesOn() && next.Status != decide.Paused
+				if over {
+					return nil
+				}
+				end(l, next, decide.Cancelled)
+				next.Feature = ""
+				next.Attempts = 0
 				return nil
+			})
+		}
+		next, err := cancel()
+		r := loopdir.Request{Verb: loopdir.RequestCancel}
+		if errors.Is(err, loopdir.ErrLocked) && !l.Env.ByAgent { // the request ends the checks that run
+			_, failed := l.Store.Ask(r)
+			asked = failed == nil
+			for tries := 4; tries > 0 && errors.Is(err, loopdir.ErrLocked); tries-- {
+				next, err = cancel()
 			}
-			end(l, next, decide.Cancelled)
-			next.Feature = ""
-			next.Attempts = 0
-			return nil
-		})
+		}
 		if err != nil {
-			r := loopdir.Request{Verb: loopdir.RequestCancel}
-			return request(w, l, r, err, "its checks are stopped, and it is cancelled")
+			return request(w, l, r, err, "they are told to end, and it is cancelled then")
 		}
 		if over {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)
