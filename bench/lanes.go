@@ -14,14 +14,18 @@ import (
 // apart is how far apart two features are of which one depends on the other, in a list for lanes.
 const apart = 20
 
-// overWorker runs a loop whose lanes are worked by one worker on this machine. $0 is the program, $1 the agent, $2 the
-// number of lanes, and $3 a folder for what they leave.
+// overWorker runs a loop whose lanes are worked by workers of eight lanes on this machine. $0 is the program, $1 the
+// agent, $2 the number of lanes, and $3 a folder for what they leave.
 const overWorker = `"$0" --agent "$1" --workers "$2" --engine embedded & run=$!
-until line=$("$0" engine token worker 2>"$3/problem"); do kill -0 $run || exit 1; sleep 0.1; done
-line=${line##*RALPH_ENGINE=}
-RALPH_ENGINE=${line%% *} "$0" worker --lanes "$2" --dir "$3" >"$3/log" 2>&1 & worker=$!
+lanes=$2 workers=
+while [ $lanes -gt 0 ]; do
+	until line=$("$0" engine token worker$lanes 2>"$3/problem"); do kill -0 $run || exit 1; sleep 0.1; done
+	line=${line##*RALPH_ENGINE=}
+	RALPH_ENGINE=${line%% *} "$0" worker --lanes $((lanes < 8 ? lanes : 8)) --dir "$3/$lanes" >"$3/log$lanes" 2>&1 &
+	workers="$workers $!" lanes=$((lanes - 8))
+done
 wait $run; status=$?
-kill $worker; wait $worker
+kill $workers; wait $workers
 exit $status`
 
 // byLanes is about lanes: with an agent that takes no time, where only the run's own work counts, and with one that
@@ -29,7 +33,7 @@ exit $status`
 func byLanes(b *bench) growth {
 	features, second := b.fewer(200, 4), time.Duration(b.fewer(1000, 10))*time.Millisecond
 	g := growth{Title: "Lanes of a run", Axis: "lanes", Text: fmt.Sprintf("In memory; a run of %d features, each after "+
-		"the one %d before it. The agent takes no time or one second. A worker runs all lanes. The ideal is the agents' "+
+		"the one %d before it. The agent takes no time or one second. A worker runs eight lanes. The ideal is the agents' "+
 		"time alone.", features, apart)}
 	for _, lanes := range []int{1, 4, 16}[:b.fewer(3, 2)] {
 		p := point{lanes, number(lanes), make([]figure, 5)}

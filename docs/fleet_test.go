@@ -53,7 +53,7 @@ func TestFleet(t *testing.T) {
 	if _, err := tls.LoadX509KeyPair(r.project+"/cert.pem", r.project+"/key.pem"); err != nil {
 		t.Error(err)
 	}
-	if out, err := r.sh("openssl verify -CAfile ca.pem -verify_ip 10.0.0.3 cert.pem"); err != nil {
+	if out, err := r.sh("openssl verify -CAfile ca.pem -verify_ip 10.0.0.1 cert.pem"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -21,7 +21,7 @@ var printed = []struct{ what, pkg, of string }{
 	{"each agent of `agents --json`", "cmd/ralph-runner", "agentInfo"},
 	{"each line of `log --json`", "internal/loop", "iteration"},
 	{"each line of `worker --json`, with its time", "internal/fleet", "Event"},
-	{"`engine status --json`", "internal/engine", "Status"},
+	{"`engine status --json`", "internal/fleet", "Status"},
 	{"each loop of `/api/loops`", "internal/watch", "Loop"},
 	{"`/api/loops/KEY`", "internal/watch", "Detail"},
 	{"`report --format json`", "internal/report", "Report"},

@@ -15,13 +15,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run/runtest"
 )
 
-// holds checks what is true of a loop that workers have worked to its end. fenced says that what a worker could hand in
-// is a session of the run: no run was killed that waited for it, and no server has lost its data.
-func (f *fleet) holds(fenced bool) error {
-	err := errors.Join(f.laneTrial.holds(), f.recorded())
-	if fenced {
-		err = errors.Join(err, f.handedIn())
-	}
+// holds checks what is true of a loop that workers have worked to its end.
+func (f *fleet) holds() error {
+	err := errors.Join(f.laneTrial.holds(), f.recorded(), f.handedIn())
 	for _, m := range f.machines {
 		left, _ := filepath.Glob(filepath.Join(m.dir, "work", "work-*"))
 		more, _ := filepath.Glob(filepath.Join(m.dir, "work", "base-*")) // the next worker there removes it

@@ -113,7 +113,7 @@ func networkCut(h *harness, name string) {
 		h.Fatal(err)
 	}
 	cuts := 0
-	fleetTrial(h, f, "networks that are cut", true, func() int { return cuts }, func(ctx context.Context) {
+	fleetTrial(h, f, "networks that are cut", func() int { return cuts }, func(ctx context.Context) {
 		for round := range features / 4 {
 			machines := []int{1 + round%3}
 			if round%4 == 2 {
@@ -161,7 +161,7 @@ func portCut(h *harness, name string) {
 		h.Fatal(err)
 	}
 	cuts := 0
-	fleetTrial(h, f, "ports that are cut", true, func() int { return cuts }, func(ctx context.Context) {
+	fleetTrial(h, f, "ports that are cut", func() int { return cuts }, func(ctx context.Context) {
 		for round := range features / 4 {
 			these := proxies[round%machines : round%machines+1]
 			if round%4 == 2 {
@@ -186,7 +186,7 @@ func portCut(h *harness, name string) {
 	})
 }
 
-// TestFleetTwice sends each write of a worker twice. The run hears it once.
+// TestFleetTwice sends each question of a worker twice. The run does once what it asks.
 func TestFleetTwice(t *testing.T) {
 	fullRun(t)
 	h := newHarness(t, "each message of a worker comes twice")
@@ -212,5 +212,5 @@ func comesTwice(h *harness, name string) {
 		h.result("messages that come twice", err)
 		return n
 	}
-	fleetTrial(h, f, "messages that come twice", true, count)
+	fleetTrial(h, f, "messages that come twice", count)
 }

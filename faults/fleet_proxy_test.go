@@ -4,9 +4,7 @@ package faults
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -28,7 +26,7 @@ type proxy struct {
 	away  bool
 	conns map[net.Conn]bool
 
-	repeated atomic.Int64 // words that were written a second time
+	repeated atomic.Int64 // questions that were asked a second time
 }
 
 func newProxy(t testing.TB, to string) (*proxy, error) {
@@ -99,7 +97,10 @@ func (p *proxy) serve(c net.Conn) {
 	ours := &repeater{to: s}
 	done := make(chan error, 2)
 	go func() { done <- p.up(c, ours) }()
-	go func() { done <- p.down(s, c) }()
+	go func() {
+		_, err := io.Copy(c, s)
+		done <- err
+	}()
 	<-done
 }
 
@@ -114,9 +115,6 @@ func (r *repeater) Write(message []byte) (int, error) {
 	defer r.mu.Unlock()
 	return r.to.Write(message)
 }
-
-// answers is the subscription of the proxy, for the answers to what it has sent itself.
-const answers = "repeated"
 
 // next reads a line of NATS's protocol, with its payload if it has one.
 func next(r *bufio.Reader) (words []string, message []byte, err error) {
@@ -143,10 +141,9 @@ func next(r *bufio.Reader) (words []string, message []byte, err error) {
 	return words, line, nil
 }
 
-// up carries what the worker says. Each write of a record comes a second time: at once, or after a while.
+// up carries what the worker says. Each question comes a second time: at once, or after a while.
 func (p *proxy) up(from io.Reader, to *repeater) error {
 	r := bufio.NewReader(from)
-	subscribed := false
 	for {
 		words, message, err := next(r)
 		if err != nil {
@@ -155,45 +152,14 @@ func (p *proxy) up(from io.Reader, to *repeater) error {
 		if _, err := to.Write(message); err != nil {
 			return err
 		}
-		if !p.twice || !strings.HasSuffix(words[0], "PUB") || len(words) < 4 {
+		if !p.twice || !strings.HasSuffix(words[0], "PUB") {
 			continue
 		}
-		if !strings.HasSuffix(words[1], ".say") { // an ack, a piece of work, a bell
-			if strings.HasPrefix(words[1], "$JS.ACK.") || strings.HasPrefix(words[1], "ralph.") {
-				_, _ = to.Write(message)
-			}
-			continue
-		}
-		inbox, _, _ := strings.Cut(words[2], ".")
-		if !subscribed {
-			fmt.Fprintf(to, "SUB %s.%s.* %s\r\n", inbox, answers, answers)
-			subscribed = true
-		}
-		words[2] = inbox + "." + answers + ".1"
-		_, payload, _ := bytes.Cut(message, []byte("\r\n"))
-		again := append([]byte(strings.Join(words, " ")+"\r\n"), payload...)
 		p.repeated.Add(1)
 		if rand.IntN(2) == 0 {
-			_, _ = to.Write(again)
+			_, _ = to.Write(message)
 		} else {
-			time.AfterFunc(rand.N(time.Second), func() { _, _ = to.Write(again) })
-		}
-	}
-}
-
-// down carries what the server says, but for the answers to what came twice.
-func (p *proxy) down(from io.Reader, to io.Writer) error {
-	r := bufio.NewReader(from)
-	for {
-		words, message, err := next(r)
-		if err != nil {
-			return err
-		}
-		if strings.HasSuffix(words[0], "MSG") && len(words) > 3 && words[2] == answers {
-			continue
-		}
-		if _, err := to.Write(message); err != nil {
-			return err
+			time.AfterFunc(rand.N(time.Second), func() { _, _ = to.Write(message) })
 		}
 	}
 }
@@ -211,13 +177,13 @@ func (f *fleet) throughProxies(t testing.TB) (all []*proxy, err error) {
 	return all, nil
 }
 
-// repeated returns how many words came twice.
+// repeated returns how many questions came twice.
 func repeated(all []*proxy) (repeated int, err error) {
 	for _, p := range all {
 		repeated += int(p.repeated.Load())
 	}
 	if repeated == 0 {
-		err = errors.New("no word came twice")
+		err = errors.New("no question came twice")
 	}
 	return repeated, err
 }

@@ -55,11 +55,11 @@ func Step(what ...string) {
 	select {}
 }
 `},
-	stepIn("engine"), stepIn("proc"), stepIn("loopdir"), stepIn("fleet"),
+	stepIn("jobs"), stepIn("proc"), stepIn("loopdir"), stepIn("fleet"),
 	{
-		"internal/engine/worker.go",
-		"\tgo c.beat()\n",
-		"\tfaultStep(\"begin\", feature)\n\tgo c.beat()\n",
+		"internal/jobs/worker.go",
+		"\t\t\tgo t.beat(",
+		"\t\t\tfaultStep(\"begin\", t.Feature)\n\t\t\tgo t.beat(",
 	},
 }
 
@@ -76,23 +76,20 @@ func faultMark() { faultstep.Mark() }
 // steppedRun is ralph-runner with steps.
 func steppedRun(broken ...change) build {
 	return build{steps, append([]change{
-		{"internal/engine", "conn.putAs", `
-			if subject != c.subject("lead") {
-				faultStep("write", subject)
+		{"internal/jobs", "Offer.tell", `
+			faultStep("save", o.Feature)
+			return o.tellUnbroken()`},
+		{"internal/jobs", "Worker.ask", `
+			if verb != "beat" {
+				faultStep("ask", verb)
 			}
-			return c.putAsUnbroken(ctx, subject, value, rev)`},
-		{"internal/engine", "Coordinator.settle", `
-			faultStep("offer", k.feature)
-			return c.settleUnbroken(ctx, k)`},
-		{"internal/engine", "conn.keep", `
-			faultStep("send", subject)
-			return c.keepUnbroken(ctx, subject, what, data)`},
-		{"internal/engine", "Worker.ask", `
-			faultStep("ask")
-			return w.askUnbroken(ctx, holder)`},
-		{"internal/engine", "Claim.finish", `
-			faultStep("finish", c.Feature)
-			return c.finishUnbroken(ctx, change)`},
+			return w.askUnbroken(ctx, verb, q, while)`},
+		{"internal/jobs", "Hub.put", `
+			faultStep("put", c.Feature)
+			return h.putUnbroken(c, q)`},
+		{"internal/jobs", "Hub.arrive", `
+			faultStep("arrive", c.Feature)
+			return h.arriveUnbroken(c, q)`},
 		{"internal/proc", "Run", `
 			faultStep(append([]string{"run"}, c.Argv...)...)
 			return RunUnbroken(ctx, c)`},

@@ -13,21 +13,24 @@ import (
 
 // fleets are ralph-runner for runs with workers.
 var fleets = map[string]build{
-	"runner with steps":                   steppedRun(),
-	"fences nobody":                       plainRun(change{"internal/engine", "Claim.ours", `return nil`}),
-	"forgets a worker that is dead":       plainRun(change{"internal/engine", "Coordinator.revive", `return nil`}),
-	"gives up while its servers are away": plainRun(change{"internal/engine", "away", `return false`}),
-	"never sets its servers up again":     plainRun(change{"internal/engine", "Coordinator.restore", `return nil`}),
+	"runner with steps": steppedRun(),
+	"fences nobody": plainRun(change{"internal/jobs", "Worker.ask", `
+		a, err = w.askUnbroken(ctx, verb, q, while)
+		if err == ErrLost {
+			err = nil
+		}
+		return a, err`}),
+	"forgets a worker that is dead": plainRun(change{"internal/jobs", "Hub.judge", ``}),
 }
 
 func init() { maps.Copy(runners, fleets) }
 
 // fleetTrial makes a fleet, has it work, and checks what is left.
-func fleetTrial(h *harness, f *fleet, what string, fenced bool, count func() int, mischief ...func(context.Context)) {
+func fleetTrial(h *harness, f *fleet, what string, count func() int, mischief ...func(context.Context)) {
 	begin := time.Now()
 	err := f.work(mischief...)
 	if err == nil {
-		err = f.holds(fenced)
+		err = f.holds()
 	}
 	n := count()
 	h.Logf("%s: %d faults, %d sessions, %.0f s", what, n, f.begun(), time.Since(begin).Seconds())
@@ -87,7 +90,7 @@ func workersAtSteps(h *harness, name string) {
 	for _, m := range f.machines {
 		m.dies = s.next
 	}
-	fleetTrial(h, f, "workers at steps", true, f.workerKills)
+	fleetTrial(h, f, "workers at steps", f.workerKills)
 	h.Logf("killed before: %q", s.deaths())
 }
 
@@ -101,7 +104,7 @@ func workersAnytime(h *harness, name string) {
 	if h.broken != "" { // a worker that comes back gives its feature back itself
 		f.still, f.machines[0].gone, late = 40*time.Second, true, time.Millisecond
 	}
-	fleetTrial(h, f, "workers anytime", true, f.workerKills, func(ctx context.Context) {
+	fleetTrial(h, f, "workers anytime", f.workerKills, func(ctx context.Context) {
 		for n := 0; n < features/4; n++ {
 			m := f.machines[n%len(f.machines)]
 			if !until(ctx, m.works) || !pause(ctx, rand.N(late)) {
@@ -134,7 +137,7 @@ func runAtSteps(h *harness, name string) {
 		s = newStepper(f.world, "deaths", 1+rand.IntN(6), 6, 90, true)
 	}
 	f.dies = s.next
-	fleetTrial(h, f, "the run at steps", false, func() int { return f.kills })
+	fleetTrial(h, f, "the run at steps", func() int { return f.kills })
 	h.Logf("killed before: %q", s.deaths())
 }
 
@@ -144,7 +147,7 @@ func runAnytime(h *harness, name string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	fleetTrial(h, f, "the run anytime", false, func() int { return f.kills }, func(ctx context.Context) {
+	fleetTrial(h, f, "the run anytime", func() int { return f.kills }, func(ctx context.Context) {
 		for n := 1; n <= features/4; n++ {
 			at := f.merges() + 1 + rand.IntN(3)
 			if !until(ctx, func() bool { return f.merges() >= at }) || !pause(ctx, rand.N(2*time.Second)) {
@@ -172,7 +175,7 @@ func stopped(h *harness, name string) {
 		h.Fatal(err)
 	}
 	stops := 0
-	fleetTrial(h, f, "stopped workers", true, func() int { return stops }, func(ctx context.Context) {
+	fleetTrial(h, f, "stopped workers", func() int { return stops }, func(ctx context.Context) {
 		for n := 0; n < features/3; n++ {
 			m := f.machines[n%len(f.machines)]
 			if !until(ctx, m.inSession) || !pause(ctx, rand.N(500*time.Millisecond)) {

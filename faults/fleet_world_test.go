@@ -28,10 +28,8 @@ const lease = 2 * time.Second
 // a person of its own; see network for machines with a network of their own.
 type fleet struct {
 	*laneTrial
-	engine   []string                      // the arguments of the run that say where its engine is
-	more     []string                      // more variables of the run
-	admit    func(credential string) error // lets a worker in where the run cannot; nil: it can
-	still    time.Duration                 // for how long nothing may go forward
+	engine   []string      // the arguments of the run that say where its engine is
+	still    time.Duration // for how long nothing may go forward
 	machines []*machine
 	dies     func() []string // more variables of the next process of the run, which may kill it
 
@@ -135,7 +133,7 @@ var credential = regexp.MustCompile(`RALPH_ENGINE=(\S+)`)
 func (m *machine) token(ctx context.Context) (string, error) {
 	for ctx.Err() == nil {
 		cmd := exec.CommandContext(ctx, m.of.path, "engine", "token", m.name, loopName)
-		cmd.Dir, cmd.Env = m.of.project, append(slices.Clone(m.of.world.env), m.of.more...)
+		cmd.Dir, cmd.Env = m.of.project, m.of.world.env
 		out, err := cmd.Output()
 		if found := credential.FindSubmatch(out); err == nil && found != nil {
 			return string(found[1]), nil
@@ -148,9 +146,6 @@ func (m *machine) token(ctx context.Context) (string, error) {
 // keep keeps a worker at work until ctx ends. The error is that of a worker that ended by itself.
 func (m *machine) keep(ctx context.Context) error {
 	creds, err := m.token(ctx)
-	if err == nil && m.of.admit != nil {
-		err = m.of.admit(creds)
-	}
 	for err == nil && ctx.Err() == nil {
 		err = m.once(ctx, creds)
 		if m.gone && m.kills > 0 {
@@ -312,7 +307,7 @@ func (f *fleet) one(ctx context.Context) (killed bool, err error) {
 		args = []string{"--resume"}
 	}
 	cmd := exec.Command(f.path, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = f.project, append(slices.Clone(f.world.env), f.more...), f.log, f.log
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = f.project, slices.Clone(f.world.env), f.log, f.log
 	if f.dies != nil {
 		cmd.Env = append(cmd.Env, f.dies()...)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -33,11 +33,11 @@ begun before. With --engine it also prints the users that your servers must have
 		if err != nil {
 			return err
 		}
-		dir := filepath.Join(at.StatePath(), engine.Folder)
+		dir := filepath.Join(at.StatePath(), jobs.Folder)
 		if revoke {
 			return lockOut(w, dir, words[0])
 		}
-		credential, err := engine.Token(dir, at.Name, url, words[0])
+		credential, err := jobs.Token(dir, at.Name, url, words[0])
 		if err != nil {
 			return err
 		}
@@ -55,27 +55,27 @@ begun before. With --engine it also prints the users that your servers must have
 }
 
 func lockOut(w io.Writer, dir, worker string) error {
-	if err := engine.Revoke(dir, worker); err != nil {
+	if err := jobs.Revoke(dir, worker); err != nil {
 		return err
 	}
-	if engine.OwnURL(dir) != "" {
+	users, err := jobs.Authorization(dir)
+	if err != nil || users != "" {
 		fmt.Fprintf(w, "The key of %s is forgotten here. The worker is locked out when your servers forget it, too.\n",
 			worker)
 		return showUsers(w, dir)
 	}
-	_, err := fmt.Fprintf(w, "%s is locked out. What it had is offered again when its lease is over.\n", worker)
+	_, err = fmt.Fprintf(w, "%s is locked out. What it had is offered again when its lease is over.\n", worker)
 	return err
 }
 
 // showUsers prints what the servers must know, if a person runs them.
 func showUsers(w io.Writer, dir string) error {
-	text, err := engine.Authorization(dir)
+	text, err := jobs.Authorization(dir)
 	if err != nil || text == "" {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\nPut this into the configuration of each of your servers, in the place of what was "+
-		"printed before,\nand reload it twice (nats-server --signal reload): the second time makes what a new account "+
-		"imports.\n\n%s", text)
+		"printed before,\nand reload it (nats-server --signal reload):\n\n%s", text)
 	return err
 }
 
@@ -88,7 +88,7 @@ func (v verbs) engineStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := engine.Look(context.Background(), filepath.Join(at.StatePath(), engine.Folder))
+			s, err := fleet.Look(at)
 			switch {
 			case err != nil:
 				return err
@@ -103,7 +103,7 @@ func (v verbs) engineStatus() *cobra.Command {
 	return cmd
 }
 
-func showEngine(screen cli.Screen, s engine.Status) {
+func showEngine(screen cli.Screen, s fleet.Status) {
 	screen.Row("engine", plain.Line(s.URL, 200))
 	if s.Problem != "" {
 		screen.Row("problem", plain.Line(s.Problem, 500))
@@ -116,7 +116,7 @@ func showEngine(screen cli.Screen, s engine.Status) {
 	if len(s.Holders) == 0 {
 		return
 	}
-	rows := [][]string{{"FEATURE", "ATTEMPT", "WORKER", "MACHINE", "STATE", "LAST SIGN"}}
+	rows := [][]string{{"FEATURE", "ATTEMPT", "WORKER", "MACHINE", "STATE", "SINCE"}}
 	for _, h := range s.Holders {
 		ago := plain.Duration(max(0, time.Since(h.Since)).Round(time.Second))
 		rows = append(rows, []string{h.Feature, strconv.Itoa(h.Attempt), h.Worker, h.Machine, h.State, ago + " ago"})

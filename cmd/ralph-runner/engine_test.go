@@ -8,16 +8,16 @@ import (
 	"regexp"
 	"time"
 
-	natsserver "github.com/nats-io/nats-server/v2/server"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// coordinate is a program for scripts. It coordinates the current loop and offers two features. When the file that its
-// argument names has a credential, a worker takes the first of them and waits for what never comes, until it is locked
-// out. It makes the files started, taken and locked-out, and ends when there is a file stop.
+// coordinate is a program for scripts. It is the run of the current loop that offers two features. When the file that
+// its argument names has a credential, a worker takes the first of them and waits for what never comes, until it is
+// locked out. It makes the files started, taken and locked-out, and ends when there is a file stop.
 func coordinate() {
 	if err := coordinates(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -31,26 +31,48 @@ func coordinates(file string) error {
 	if err != nil {
 		return err
 	}
-	c, err := engine.Open(ctx, engine.Options{
-		URL: engine.Embedded, Loop: "demo", Dir: filepath.Join(at.StatePath(), engine.Folder), Lease: 2 * time.Second,
+	store, err := at.Open()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	r := record.Run{
+		Schema: record.Schema, ID: record.NewID(), Loop: at.Dir, Options: record.Options{SessionTimeout: time.Hour},
+		PID: os.Getpid(), Start: proc.Start(os.Getpid()), Lanes: make([]record.Lane, 2),
+	}
+	h, err := jobs.Open(ctx, jobs.Options{
+		URL: jobs.Embedded, Loop: "demo", Dir: filepath.Join(at.StatePath(), jobs.Folder), Lease: 2 * time.Second,
 	})
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	for _, feature := range []string{"a", "b"} {
-		if err := c.Offer(ctx, engine.Job{Feature: feature}); err != nil {
+	defer h.Close()
+	var offers [2]*jobs.Offer
+	for i, feature := range []string{"a", "b"} {
+		current := &record.Current{Feature: feature}
+		r.Lanes[i].Current = current
+		offers[i], err = h.Offer(jobs.Job{Feature: feature}, func(c *jobs.Claim) error {
+			current.Claim = nil
+			if c != nil {
+				current.Claim = &record.Claim{ID: c.ID, Attempt: c.Attempt, Machine: c.Machine, Since: c.Since}
+			}
+			return r.Save(store)
+		})
+		if err != nil {
 			return err
 		}
+	}
+	if err := r.Save(store); err != nil {
+		return err
 	}
 	if err := os.WriteFile("started", nil, 0o600); err != nil {
 		return err
 	}
 	text := waitFor(file)
-	o := engine.Options{Creds: regexp.MustCompile(`ralph1\.\S+`).FindString(string(text)), Machine: "machine"}
-	var w *engine.Worker
+	o := jobs.Options{Creds: regexp.MustCompile(`ralph1\.\S+`).FindString(string(text)), Machine: "machine"}
+	var w *jobs.Worker
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		w, err = engine.Join(ctx, o)
+		w, err = jobs.Join(ctx, o)
 		if err == nil { // the key works as soon as the engine has read it
 			break
 		}
@@ -65,9 +87,7 @@ func coordinates(file string) error {
 	if err := os.WriteFile("taken", nil, 0o600); err != nil {
 		return err
 	}
-	if err := c.End(ctx, "b", false); err != nil {
-		return err
-	}
+	offers[1].End(false)
 	_, err = w.Take(ctx)
 	if err != nil {
 		err = os.WriteFile("locked-out", []byte(err.Error()), 0o600)
@@ -83,28 +103,4 @@ func waitFor(file string) (text []byte) {
 		text, _ = os.ReadFile(file)
 	}
 	return text
-}
-
-// natsServer is a NATS server as a person runs one, for scripts. It writes its address into the file that its first
-// argument names, and ends when the second one has something.
-func natsServer() {
-	dir, err := os.MkdirTemp("", "nats-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	s, err := natsserver.NewServer(&natsserver.Options{
-		Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		panic(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(30*time.Second) || os.WriteFile(os.Args[1], []byte(s.ClientURL()), 0o600) != nil {
-		panic("the server does not listen")
-	}
-	for len(waitFor(os.Args[2])) == 0 {
-	}
-	s.Shutdown()
-	s.WaitForShutdown()
 }

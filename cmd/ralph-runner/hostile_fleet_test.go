@@ -5,53 +5,51 @@ package main
 import (
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 )
 
 // seed is the secret of a worker's key. No server knows the key.
 const seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
 
 // credential is what lets a worker in, with one change.
-func credential(change func(c *engine.Credential)) string {
-	c := engine.Credential{URL: "nats://127.0.0.1:65536", Loop: "l", Worker: "w", Seed: seed}
+func credential(change func(c *jobs.Credential)) string {
+	c := jobs.Credential{URL: "nats://127.0.0.1:65536", Loop: "l", Worker: "w", Seed: seed}
 	change(&c)
 	return c.String()
 }
 
 // at is a credential for an engine elsewhere.
 func at(address string) string {
-	return credential(func(c *engine.Credential) { c.URL = address })
+	return credential(func(c *jobs.Credential) { c.URL = address })
 }
 
 const noEngine = `is no address of an engine; want one such as nats://127.0.0.1:4222`
 
-const aFile = "a worker needs the credential that 'ralph-runner engine token' prints on the run's machine"
-
 var hostileCredentials = []badInput{
-	{"spaces", "  \t ", 4, aFile},
-	{"a word", "hello", 4, aFile},
+	{"spaces", "  \t ", 4, "this is no credential of 'ralph-runner engine token'"},
+	{"a word", "hello", 4, "this is no credential of 'ralph-runner engine token'"},
 	{"the beginning alone", "ralph1.", 4, "this is no credential of 'ralph-runner engine token'"},
 	{"half", at("nats://127.0.0.1")[:90], 4, "this is no credential of 'ralph-runner engine token'"},
-	{"another version", "ralph2" + at("nats://127.0.0.1")[6:], 4, aFile},
+	{"another version", "ralph2" + at("nats://127.0.0.1")[6:], 4, "this is no credential of 'ralph-runner engine token'"},
 	{"another alphabet", "ralph1.e30+/=", 4, "this is no credential of 'ralph-runner engine token'"},
 	{"a list", "ralph1.W10", 4, "this is no credential of 'ralph-runner engine token'"},
 	{"an empty object", "ralph1.e30", 4, "the credential's key: nkeys: invalid encoded key"},
-	{"a file of secrets", "/etc/passwd", 4, aFile},
-	{"a file of NATS", "$HOME/user.creds", 4, aFile},
-	{"a key that is none", credential(func(c *engine.Credential) { c.Seed = "\x1b[2J" }),
+	{"a file of secrets", "/etc/passwd", 4, "this is no credential of 'ralph-runner engine token'"},
+	{"a file of NATS", "$HOME/user.creds", 4, "this is no credential of 'ralph-runner engine token'"},
+	{"a key that is none", credential(func(c *jobs.Credential) { c.Seed = "\x1b[2J" }),
 		4, "the credential's key: illegal base32 data at input byte 0"},
-	{"the key of a server", credential(func(c *engine.Credential) { c.Seed = strings.Replace(seed, "SU", "SN", 1) }),
+	{"the key of a server", credential(func(c *jobs.Credential) { c.Seed = strings.Replace(seed, "SU", "SN", 1) }),
 		4, "the credential's key: "},
-	{"a worker that is all", credential(func(c *engine.Credential) { c.Worker = ">" }),
+	{"a worker that is all", credential(func(c *jobs.Credential) { c.Worker = ">" }),
 		4, `">" cannot be the name of a worker: use up to 64 letters`},
-	{"a loop that is a path", credential(func(c *engine.Credential) { c.Loop = "../l" }),
+	{"a loop that is a path", credential(func(c *jobs.Credential) { c.Loop = "../l" }),
 		4, `"../l" cannot be the name of a loop: use up to 64 letters`},
-	{"a loop with escapes", credential(func(c *engine.Credential) { c.Loop = "\x1b[2J" }),
+	{"a loop with escapes", credential(func(c *jobs.Credential) { c.Loop = "\x1b[2J" }),
 		4, `"" cannot be the name of a loop: use up to 64 letters`},
 	{"a loop of 100 KB", func() hostile.Big {
 		return func() string {
-			return credential(func(c *engine.Credential) { c.Loop = strings.Repeat("l", 90_000) })
+			return credential(func(c *jobs.Credential) { c.Loop = strings.Repeat("l", 90_000) })
 		}
 	}(), 4, "cannot be the name of a loop: use up to 64 letters"},
 	{"an engine that is a file", at("file:///etc/passwd"), 4, `"file:///etc/passwd" ` + noEngine},

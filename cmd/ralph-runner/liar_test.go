@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 )
 
 // liar is a worker for scripts. It hands in a lie for each feature that it takes, until it has told all of its
@@ -29,11 +30,17 @@ func liar() {
 
 func lie(lies []string) error {
 	ctx := context.Background()
-	w, err := engine.Join(ctx, engine.Options{Creds: os.Getenv(engineVar), Machine: "elsewhere"})
+	w, err := jobs.Join(ctx, jobs.Options{Creds: os.Getenv(engineVar), Machine: "elsewhere"})
 	if err != nil {
 		return err
 	}
 	defer w.Close()
+	dir, err := os.MkdirTemp("", "liar-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	work := filepath.Join(dir, "work")
 	for _, what := range lies {
 		c, err := w.Take(ctx)
 		if err != nil {
@@ -62,7 +69,10 @@ func lie(lies []string) error {
 		if what == "words" {
 			text = []byte("I am done.\x1b[2J")
 		}
-		if err := c.Submit(ctx, text, bytes.NewReader(bundle)); err != nil {
+		if err := os.WriteFile(work, bundle, 0o600); err != nil {
+			return err
+		}
+		if err := c.Submit(ctx, text, work); err != nil && !errors.Is(err, jobs.ErrLost) {
 			return err
 		}
 		fmt.Println(c.Feature, what)

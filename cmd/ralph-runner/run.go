@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
@@ -140,7 +140,7 @@ func (k *runner) flags() {
 		"as --no-merge, and run the shell command `CMD` for the branch")
 	f.StringVar(&o.Engine, "engine", "", "use workers on other machines: embedded, or the `URL` of NATS")
 	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`")
-	f.DurationVar(&o.Lease, "lease", engine.UsualLease,
+	f.DurationVar(&o.Lease, "lease", jobs.UsualLease,
 		"give a silent worker's feature to another after `D`")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
 		command, err := json.Marshal(k.Env.Self)
@@ -283,16 +283,15 @@ func (k *runner) nameBranch(r *run.Run) error {
 // settleWorkers refuses what does not go with several lanes.
 func (k *runner) settleWorkers() error {
 	o := &k.options
-	_, _, noAddress := engine.HostPort(o.Listen)
+	_, _, noAddress := jobs.HostPort(o.Listen)
 	switch {
 	case o.Engine != "" && !k.cmd.Flags().Changed("workers"):
 		return cli.Usagef("--engine needs --workers: how many features are worked at a time")
-	case o.Engine != "" && o.Engine != engine.Embedded && engine.CheckURL(o.Engine) != nil:
-		return cli.Usagef("--engine is embedded, or an address of NATS: %v; %s names a file of credentials",
-			engine.CheckURL(o.Engine), engineVar)
+	case o.Engine != "" && o.Engine != jobs.Embedded && jobs.CheckURL(o.Engine) != nil:
+		return cli.Usagef("--engine is embedded, or an address of NATS: %v", jobs.CheckURL(o.Engine))
 	case elsewhere(o) != nil:
 		return elsewhere(o)
-	case o.Listen != "" && o.Engine != engine.Embedded:
+	case o.Listen != "" && o.Engine != jobs.Embedded:
 		return cli.Usagef("--listen goes with --engine embedded")
 	case noAddress != nil:
 		return cli.Usagef("%w", noAddress)
@@ -400,11 +399,11 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 // hands starts the engine of a run.
 func (k *runner) hands(ctx context.Context, r *run.Run, view *view) (run.Hands, error) {
 	o := r.Record.Options
-	dir := filepath.Join(r.At.StatePath(), engine.Folder)
-	h, err := fleet.Open(ctx, engine.Options{
-		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: r.At.Name, Run: r.Record.ID,
-		Creds: k.Env.Get(engineVar), Dir: dir,
-	}, cli.VersionText(version), o.Wait, func(text string) { view.printf("engine: %s", plain.Line(text, 300)) })
+	h, err := fleet.Open(ctx, jobs.Options{
+		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: r.At.Name,
+		Dir: filepath.Join(r.At.StatePath(), jobs.Folder),
+	}, r.Record.Lanes, cli.VersionText(version), o.Wait,
+		func(text string) { view.printf("engine: %s", plain.Line(text, 300)) })
 	if err != nil {
 		return nil, err
 	}

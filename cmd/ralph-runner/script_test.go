@@ -30,7 +30,6 @@ func TestMain(m *testing.M) {
 		"fake":         func() { os.Exit(fake(os.Args[1:])) },
 		"coordinate":   coordinate,
 		"liar":         liar,
-		"nats-server":  natsServer,
 	})
 }
 

@@ -18,9 +18,8 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -68,8 +67,9 @@ func (k *worker) work(w io.Writer, _ []string) error {
 	}
 	creds := k.Env.Get(engineVar)
 	switch {
-	case k.lanes < 1 || k.lanes > decide.MaxLanes:
-		return cli.Usagef("--lanes must be at least 1, and at most %d", decide.MaxLanes)
+	case k.lanes < 1 || k.lanes > jobs.MaxClaims:
+		return cli.Usagef("--lanes must be at least 1, and at most %d; for more, start another worker with a credential of "+
+			"its own", jobs.MaxClaims)
 	case creds == "":
 		return cli.Usagef("no credential in %s; type on the run's machine: %s engine token NAME, and here what that prints",
 			engineVar, program)
@@ -86,7 +86,7 @@ func (k *worker) work(w io.Writer, _ []string) error {
 	ctx, kill := catch()
 	worker := &fleet.Worker{
 		Env: k.Env, Dir: k.dir, Lanes: k.lanes, Asked: k.asked, Kill: kill, Version: cli.VersionText(version),
-		Engine: engine.Options{URL: k.engine, Creds: creds},
+		Engine: jobs.Options{URL: k.engine, Creds: creds},
 		Agent: func(name string) (agent.Row, error) {
 			if k.agent == "" && !slices.Contains(agents.Names(), name) {
 				return agent.Row{}, fmt.Errorf("the run asks for the agent %q, which this machine's "+

@@ -29,7 +29,7 @@ var floors = []map[string][]string{
 		"tree":    {"proc"},
 		"loopdir": {"config", "proc"}, "client": {"loopdir", "proc"},
 	},
-	{"locked": nil, "room": nil, "worktree": nil, "engine": nil},
+	{"locked": nil, "room": nil, "worktree": nil, "jobs": nil},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
 	{"cli": nil, "roster": nil, "record": nil},

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -33,10 +33,10 @@ var fetching sync.Mutex
 const unbundling = 10 * time.Minute
 
 // checkout gets what a session begins with: the commit in a worktree of the lane, and the list in it.
-func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co checkout, err error) {
+func (l *lane) checkout(ctx context.Context, t *jobs.Task, o order) (co checkout, err error) {
 	dir := filepath.Join(l.Dir, o.Run)
 	top := filepath.Join(dir, "repo")
-	if err := l.fetch(ctx, c, top, o); err != nil {
+	if err := l.fetch(ctx, t, top, o); err != nil {
 		return co, err
 	}
 	project := filepath.Join(top, filepath.FromSlash(o.Folder))
@@ -58,10 +58,10 @@ func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co check
 		err = co.tree.Reset(ctx, o.Commit)
 	}
 	if err == nil {
-		_, err = co.write(ctx, c, o.List, o.ListText, features.MaxBytes)
+		_, err = co.write(ctx, t, o.List, o.ListText, features.MaxBytes)
 	}
 	if err == nil && o.Notes != "" {
-		co.notes, err = co.write(ctx, c, o.Notes, o.NotesText, loopdir.MaxNotes)
+		co.notes, err = co.write(ctx, t, o.Notes, o.NotesText, loopdir.MaxNotes)
 	}
 	if err == nil {
 		l.open = filepath.Join(dir, fmt.Sprintf("open-%d", l.number))
@@ -74,7 +74,7 @@ func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co check
 }
 
 // fetch brings the commit of an order into the repository of its run, which has no files.
-func (l *lane) fetch(ctx context.Context, c *engine.Claim, top string, o order) error {
+func (l *lane) fetch(ctx context.Context, t *jobs.Task, top string, o order) error {
 	fetching.Lock()
 	defer fetching.Unlock()
 	for _, name := range []string{"config", "HEAD", "refs/heads/base"} { // a git that was killed leaves its lock
@@ -99,7 +99,7 @@ func (l *lane) fetch(ctx context.Context, c *engine.Claim, top string, o order) 
 		if i == 0 && l.git(ctx, top, "cat-file", "-e", base+"^{commit}") == nil {
 			continue // the first base has the name of its commit
 		}
-		if err := l.unbundle(ctx, c, top, base); err != nil {
+		if err := l.unbundle(ctx, t, top, base); err != nil {
 			return err
 		}
 	}
@@ -110,13 +110,13 @@ func (l *lane) fetch(ctx context.Context, c *engine.Claim, top string, o order) 
 }
 
 // unbundle adds what a bundle has to a repository.
-func (l *lane) unbundle(ctx context.Context, c *engine.Claim, top, base string) error {
+func (l *lane) unbundle(ctx context.Context, t *jobs.Task, top, base string) error {
 	f, err := os.CreateTemp(l.Dir, "base-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(c.Base(ctx, base, f, engine.MaxBases), f.Close()); err != nil {
+	if err := errors.Join(t.Get(ctx, base, f, jobs.MaxFile), f.Close()); err != nil {
 		return err
 	}
 	return l.git(ctx, top, "bundle", "unbundle", f.Name())
@@ -133,9 +133,9 @@ func (l *lane) git(ctx context.Context, dir string, args ...string) error {
 }
 
 // write gives the worktree a text of the run.
-func (co checkout) write(ctx context.Context, c *engine.Claim, path, base string, most int64) ([]byte, error) {
+func (co checkout) write(ctx context.Context, t *jobs.Task, path, base string, most int64) ([]byte, error) {
 	var text bytes.Buffer
-	if err := c.Base(ctx, base, &text, most); err != nil {
+	if err := t.Get(ctx, base, &text, most); err != nil {
 		return nil, err
 	}
 	return text.Bytes(), co.tree.WriteFile(filepath.FromSlash(path), text.Bytes())

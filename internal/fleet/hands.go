@@ -1,11 +1,9 @@
 package fleet
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,63 +14,68 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // maxWork is how many bytes the work of one session may have.
-const maxWork = 200 << 20
+const maxWork = jobs.MaxWork
 
 // usualSlack is the slack of Hands: git may take its time for a bundle at both ends.
 const usualSlack = 2 * unbundling
 
 // Hands give the sessions of a run to workers.
 type Hands struct {
-	engine  *engine.Coordinator
+	hub     *jobs.Hub
 	version string        // of this program
 	wait    time.Duration // for a worker to come
 	slack   time.Duration // how much longer than the session a worker may have it: it fetches and sends bundles
-	dir     string        // for bundles on their way
-	say     func(text string)
 
-	bundling sync.Mutex // guards root, and the bundle in dir: git may make two bundles of the same commits
-	root     string     // the commit that the first bundle ends with
+	bundling sync.Mutex // guards root, and its bundle: git could make two
+	root     string     // the commit that the first bundle of each session ends with
 }
 
-// Open starts the engine of a run, or connects to it. wait is how long a feature may wait for a worker. say tells
-// people what happens.
-func Open(ctx context.Context, o engine.Options, version string, wait time.Duration, say func(string)) (*Hands, error) {
+// Open starts the engine of a run, or connects to it. lanes are those of an earlier process of the run. wait is how
+// long a feature may wait for a worker. say tells people what happens.
+func Open(ctx context.Context, o jobs.Options, lanes []record.Lane, version string, wait time.Duration,
+	say func(string)) (*Hands, error) {
 	o.Log = say
-	c, err := engine.Open(ctx, o)
+	for _, l := range lanes {
+		c := l.Current
+		switch {
+		case c == nil || c.Claim == nil:
+		case c.Ended != nil:
+			o.Kept = append(o.Kept, c.Claim.ID)
+		default:
+			o.Claims = append(o.Claims, jobs.Claim{
+				Feature: keyOf(c.Feature), ID: c.Claim.ID, Attempt: c.Claim.Attempt, Machine: c.Claim.Machine,
+				Since: c.Claim.Since,
+			})
+		}
+	}
+	hub, err := jobs.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ralph-fleet-")
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return &Hands{engine: c, version: version, wait: wait, slack: usualSlack, dir: dir, say: say}, nil
+	return &Hands{hub: hub, version: version, wait: wait, slack: usualSlack}, nil
 }
 
 // Close ends the engine.
-func (h *Hands) Close() {
-	_ = h.engine.Close()
-	_ = os.RemoveAll(h.dir)
-}
+func (h *Hands) Close() { _ = h.hub.Close() }
 
 // Address returns what a worker types.
-func (h *Hands) Address() string { return h.engine.Address() }
+func (h *Hands) Address() string { return h.hub.Address() }
 
 // Judge says whether anything came of a session that a worker has handed in.
-func (h *Hands) Judge(w run.Worked, useful bool) { h.engine.Judge(w.Worker, w.Machine, useful, w.Took) }
+func (h *Hands) Judge(w run.Worked, useful bool) { h.hub.Judge(w.Worker, w.Machine, useful, w.Took) }
 
-// Has reports whether a worker has a feature, or has done it, that an earlier process of the run has offered.
-func (h *Hands) Has(feature string) bool { return h.engine.Left(keyOf(feature)) }
+// Leave takes a feature from the worker that has it, if Work was not called for it yet.
+func (h *Hands) Leave(feature string) { h.hub.Leave(keyOf(feature)) }
 
 // keyOf returns a feature's name in the engine.
 func keyOf(feature string) string { return cmp.Or(feature, "(the loop as a whole)") }
@@ -81,40 +84,43 @@ func keyOf(feature string) string { return cmp.Or(feature, "(the loop as a whole
 type session struct {
 	*Hands
 	run.Job
-	key     string // the feature's name in the engine
-	tip     string // the commit of the lane
-	order   order
-	attempt int
-	resumed bool      // an earlier process of the run has offered it
-	claimed int       // the last attempt that a worker is known to have taken
-	since   time.Time // when it did; before that, when the session was offered
+	tip   string // the commit of the lane
+	order order  // of a session that an earlier process of the run has offered only the commit is known
+	offer *jobs.Offer
+	files []string // with which it begins, but for the first bundle
 }
 
 // Work has a worker run a session, and takes its commit into the lane's worktree. An error of the engine ends the
 // session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
 func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
-	s := &session{Hands: h, Job: j, key: keyOf(j.Feature), since: time.Now()}
+	s := &session{Hands: h, Job: j}
+	begin := time.Now()
 	got, err := s.work(ctx)
-	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
 	if err == nil {
+		done := run.Worked{Worker: got.Claim.Worker(), Machine: got.Machine, Kept: func() { s.offer.End(true) }}
 		done.Ended = got.report.ended()
-		done.Took = min(done.Took, time.Since(s.since)) // what the worker says of it could be a year
+		done.Took = min(done.Took, time.Since(got.Since)) // what the worker says of it could be a year
 		return done
 	}
-	done.ExitCode, done.Took = -1, time.Since(s.since)
+	if s.offer != nil {
+		s.offer.End(false)
+	}
+	done := run.Worked{}
+	done.ExitCode, done.Took = -1, time.Since(begin)
 	done.Class, done.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
 	switch {
 	case ctx.Err() != nil:
 		done.Class, done.Problem = agent.Stopped, ""
-	case got.Worker != "":
+	case got.ID != "":
 		done.Class = agent.Failed
+		done.Worker, done.Machine = got.Claim.Worker(), got.Machine
 	}
 	return done
 }
 
 // work is what a worker has handed in.
 type work struct {
-	engine.Submission
+	jobs.Submission
 	report report
 }
 
@@ -122,30 +128,16 @@ type work struct {
 var errAnew = errors.New("the session begins anew")
 
 func (s *session) work(ctx context.Context) (got work, err error) {
-	settle := context.WithoutCancel(ctx)
-	defer func() {
-		_ = s.engine.End(settle, s.key, err == nil)
-		for _, name := range []string{s.order.ListText, s.order.NotesText} {
-			if name != "" {
-				_ = s.engine.DropBase(settle, name)
-			}
-		}
-	}()
+	defer s.forget()
 	s.tip, _, err = s.Tree.Commit(ctx, "Begin a session")
 	if err != nil {
 		return got, err
 	}
-	err = errAnew
-	if s.resume(ctx) {
-		err = nil
+	if !s.resume(ctx) {
+		err = s.begin(ctx)
 	}
-	for {
-		if errors.Is(err, errAnew) {
-			err = s.offer(ctx)
-		}
-		if err == nil {
-			got.Submission, err = s.await(ctx)
-		}
+	for err == nil {
+		got.Submission, err = s.await(ctx)
 		if err == nil {
 			got.report, err = readReport(got.Report)
 			if err == nil {
@@ -155,14 +147,16 @@ func (s *session) work(ctx context.Context) (got work, err error) {
 				return got, err
 			}
 			if !errors.Is(err, errAnew) {
-				_ = s.engine.Refuse(settle, s.key, got.Attempt, plain.Line(err.Error(), 300)) // the engine tries on
-				err = nil
+				s.offer.Refuse(got.Claim, plain.Line(err.Error(), 300))
+				got, err = work{}, nil
 			}
 		}
-		if err != nil && !errors.Is(err, errAnew) {
-			return got, err
+		if errors.Is(err, errAnew) {
+			got = work{}
+			err = s.begin(ctx)
 		}
 	}
+	return got, err
 }
 
 // roomForWork is how many bytes a disk must have free for an error to be the worker's.
@@ -170,182 +164,157 @@ const roomForWork = 16 << 20
 
 // isOurs reports whether it is no fault of a worker that its work cannot be taken.
 func (s *session) isOurs(ctx context.Context) bool {
-	free, known := loopdir.Free(s.dir)
+	free, known := loopdir.Free(s.Tree.Dir())
 	return ctx.Err() != nil || known && free < roomForWork
 }
 
-// resume takes up a session that an earlier process of this run has offered, if a worker has it or has done it: its
-// base, its commit and its order are on the server, and what it did is proven when it is merged.
+// resume goes on with a session that an earlier process of this run has offered, if a worker still has it. What the
+// worker did is proven when it is merged.
 func (s *session) resume(ctx context.Context) bool {
-	body, has := s.engine.Resume(s.key)
-	if !has {
+	if s.Claim == nil {
 		return false
 	}
-	o, err := readOrder(body, s.version)
-	if err == nil && o.Run == s.Run && o.Feature == s.Feature {
-		if has, err := s.Repo.Descends(ctx, s.Tree.Base(), o.Commit); err == nil && has {
-			s.order, s.resumed = o, true
-			s.attempt = s.engine.Attempt(s.key)
-			if !s.Began.IsZero() {
-				s.claimed, s.since = s.attempt, s.Began
-			}
-			return true
-		}
+	has, err := s.Repo.Descends(ctx, s.tip, s.Claim.Commit)
+	if err == nil && has {
+		s.order.Commit = s.Claim.Commit
+		s.offer = s.hub.Resume(keyOf(s.Feature), s.save)
 	}
-	_ = s.engine.End(ctx, s.key, false)
-	return false
+	return s.offer != nil
 }
 
-// offer offers the session to the workers.
-func (s *session) offer(ctx context.Context) error {
-	_ = s.engine.End(ctx, s.key, false) // if the engine does not answer, what comes of it is nobody's
-	s.resumed = false
-	if !s.Began.IsZero() { // the worker that had it has lost it
-		s.Began = time.Time{}
-		s.Claimed(s.Began)
+// save has the run save who has the session.
+func (s *session) save(c *jobs.Claim) error {
+	if c == nil {
+		return s.Save(nil)
+	}
+	return s.Save(&record.Claim{
+		ID: c.ID, Attempt: c.Attempt, Machine: c.Machine, Commit: s.order.Commit, Since: c.Since,
+	})
+}
+
+// begin offers the session to the workers, as a new one.
+func (s *session) begin(ctx context.Context) error {
+	s.forget()
+	if s.Claim != nil { // the worker that had it has lost it
+		s.Claim = nil
+		if err := s.Save(nil); err != nil {
+			return err
+		}
 	}
 	s.order = order{
 		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Session.Row.Name,
 		Model: s.Session.Asked.Model, Effort: s.Session.Asked.Effort, Prompt: s.Session.Prompt, Commit: s.tip,
 		Timeout: s.Session.Limit, Idle: s.Session.Idle,
 	}
-	if err := s.store(ctx); err != nil {
-		return err
-	}
-	body, err := json.Marshal(s.order)
-	if err != nil {
-		return err
-	}
-	err = s.engine.Offer(ctx, engine.Job{Feature: s.key, Body: body})
-	s.attempt = s.engine.Attempt(s.key)
-	if err != nil && s.attempt > 0 {
-		s.say("a session cannot be offered, and is tried again: " + plain.Line(err.Error(), 200))
-		err = nil
+	body, err := s.store(ctx)
+	if err == nil {
+		s.offer, err = s.hub.Offer(jobs.Job{Feature: keyOf(s.Feature), Body: body}, s.save)
 	}
 	return err
 }
 
-// store stores what a worker begins with, if it is not there.
-func (s *session) store(ctx context.Context) (err error) {
-	s.order.Bases, err = s.bases(ctx, s.Repo, s.tip)
+// store stores what a worker begins with, and returns what it is told.
+func (s *session) store(ctx context.Context) ([]byte, error) {
+	err := s.bases(ctx)
 	if err == nil {
-		err = s.list(ctx)
+		err = s.list()
 	}
 	if err == nil {
-		err = s.notes(ctx)
+		err = s.notes()
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s.order)
 }
 
 // await waits for the work. If no worker has had the session for long, all in all, or ctx ends, it is withdrawn. A
-// worker that has the session for longer than it may take loses it. Whenever the session is offered again, what it
-// begins with is looked for: a server may have lost it, with all its data.
-func (s *session) await(ctx context.Context) (engine.Submission, error) {
+// worker that has the session for longer than it may take loses it.
+func (s *session) await(ctx context.Context) (jobs.Submission, error) {
 	idle := time.Duration(0) // while no worker had it
-	done := s.engine.Done(s.key)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case got := <-done:
-			s.begins(got.Attempt, got.Since)
+		case got := <-s.offer.Done:
 			return got, nil
 		case <-ctx.Done():
-			return engine.Submission{}, ctx.Err()
+			return jobs.Submission{}, ctx.Err()
 		case <-tick.C:
 		}
-		err := s.engine.Err()
-		if now := s.engine.Attempt(s.key); now > s.attempt && err == nil {
-			s.attempt = now
-			if s.resumed {
-				return engine.Submission{}, errAnew
-			}
-			err = s.store(ctx)
-		}
-		holder := s.engine.Holder(s.key)
-		limit := s.Session.Limit + s.slack
-		if holder.State == "" {
-			idle += time.Second
-			s.lost()
-		} else {
-			s.begins(holder.Attempt, holder.Since)
-		}
+		claim := s.offer.Claim()
 		switch {
-		case err != nil:
-		case idle > s.wait:
-			err = fmt.Errorf("no worker has taken %s for %s", plain.Line(s.key, 80), plain.Duration(s.wait))
-		case holder.State != "" && time.Since(holder.Since) > limit:
-			why := "it has handed in nothing, and the session may take " + plain.Duration(s.Session.Limit)
-			err = s.engine.Refuse(ctx, s.key, holder.Attempt, why)
+		case claim == nil && s.Claim != nil:
+			return jobs.Submission{}, errAnew // nobody else can have a session that was resumed
+		case claim == nil:
+			idle += time.Second
+		case time.Since(claim.Since) > s.Session.Limit+s.slack:
+			s.offer.Refuse(*claim, "it has handed in nothing, and the session may take "+
+				plain.Duration(s.Session.Limit))
 		}
-		if err != nil {
-			return engine.Submission{}, err
+		if idle > s.wait {
+			return jobs.Submission{}, fmt.Errorf("no worker has taken %s for %s", plain.Line(keyOf(s.Feature), 80),
+				plain.Duration(s.wait))
 		}
 	}
 }
 
-// begins tells the run that a worker has taken an attempt, unless it knows.
-func (s *session) begins(attempt int, at time.Time) {
-	if attempt == s.claimed {
-		return
+// bases stores the bundles that a worker needs for the lane's commit: one for all sessions with what was there when the
+// first one began, and one with what has come since.
+func (s *session) bases(ctx context.Context) error {
+	root, err := s.first(ctx)
+	s.order.Bases = []string{root}
+	if err != nil || s.tip == root {
+		return err
 	}
-	s.claimed = attempt
-	s.since = at
-	s.Claimed(at)
-}
-
-// lost tells the run that the worker of the session has lost it, unless it knows.
-func (s *session) lost() {
-	if s.claimed == 0 {
-		return
-	}
-	s.claimed = 0
-	s.Claimed(time.Time{})
-}
-
-// bases stores the bundles that a worker needs for a commit: one with all that was there when the first session began,
-// and one with what has come since.
-func (h *Hands) bases(ctx context.Context, repo *worktree.Repo, tip string) (names []string, err error) {
-	h.bundling.Lock()
-	defer h.bundling.Unlock()
-	if h.root == "" {
-		h.root, err = repo.Head(ctx)
-		if err != nil {
-			return nil, err
-		}
-	}
-	names = []string{h.root}
-	if err := h.bundle(ctx, repo, h.root, "", h.root); err != nil || tip == h.root {
-		return names, err
-	}
-	name := h.root[:12] + "-" + tip
-	err = h.bundle(ctx, repo, name, h.root, tip)
+	name := s.own("bundle")
+	err = s.Repo.Bundle(ctx, s.hub.Path(name), root, s.tip)
 	if err != nil && strings.Contains(err.Error(), "empty bundle") { // the first bundle has the commit
-		return names, nil
+		return nil
 	}
-	return append(names, name), err
+	s.order.Bases = append(s.order.Bases, name)
+	return err
 }
 
-// bundle stores what the commit to has and the commit from has not, unless it is there. The caller holds h.bundling.
-func (h *Hands) bundle(ctx context.Context, repo *worktree.Repo, name, from, to string) error {
-	if has, err := h.engine.HasBase(ctx, name); has || err != nil {
-		return err
+// first stores the first bundle, unless it is there, and returns its name.
+func (s *session) first(ctx context.Context) (root string, err error) {
+	s.bundling.Lock()
+	defer s.bundling.Unlock()
+	if s.root == "" {
+		s.root, err = s.Repo.Head(ctx)
+		if err != nil {
+			return "", err
+		}
 	}
-	file := filepath.Join(h.dir, "bundle")
-	defer os.Remove(file)
-	if err := repo.Bundle(ctx, file, from, to); err != nil {
-		return err
+	path := s.hub.Path(s.root)
+	if _, err := os.Stat(path); err == nil {
+		return s.root, nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
+	half := path + ".new"
+	err = s.Repo.Bundle(ctx, half, "", s.root)
+	if err == nil {
+		err = os.Rename(half, path)
 	}
-	defer f.Close()
-	return h.engine.PutBase(ctx, name, f)
+	return s.root, err
+}
+
+// own returns a name for a file of this session.
+func (s *session) own(kind string) string {
+	name := kind + "-" + rand.Text()
+	s.files = append(s.files, name)
+	return name
+}
+
+// forget removes the files of the session.
+func (s *session) forget() {
+	for _, name := range s.files {
+		_ = os.Remove(s.hub.Path(name))
+	}
+	s.files = nil
 }
 
 // list stores the list as the lane's worktree has it.
-func (s *session) list(ctx context.Context) error {
+func (s *session) list() error {
 	text, err := loopdir.ReadFile(s.Tree.Project(), s.List, features.MaxBytes)
 	if err != nil {
 		return err
@@ -359,32 +328,19 @@ func (s *session) list(ctx context.Context) error {
 	o.List = filepath.ToSlash(s.List)
 	o.Tag = s.Reading.Tag
 	o.Skip = s.Reading.Skip
-	o.ListText, err = s.text(ctx, "list-", text)
-	return err
+	o.ListText = s.own("list")
+	return os.WriteFile(s.hub.Path(o.ListText), text, 0o600)
 }
 
 // notes stores the notes of the agents so far. Without them a worker can work, too.
-func (s *session) notes(ctx context.Context) error {
+func (s *session) notes() error {
 	text, err := loopdir.ReadFile(s.Tree.Project(), s.Notes, loopdir.MaxNotes)
 	if err != nil {
 		return nil
 	}
 	s.order.Notes = filepath.ToSlash(s.Notes)
-	s.order.NotesText, err = s.text(ctx, "notes-", text)
-	return err
-}
-
-// text stores a text for this session, and returns its name.
-func (s *session) text(ctx context.Context, kind string, text []byte) (name string, err error) {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s%s\x00", s.Run, s.Feature)
-	sum.Write(text)
-	name = kind + hex.EncodeToString(sum.Sum(nil)[:16])
-	has, err := s.engine.HasBase(ctx, name)
-	if has || err != nil {
-		return name, err
-	}
-	return name, s.engine.PutBase(ctx, name, bytes.NewReader(text))
+	s.order.NotesText = s.own("notes")
+	return os.WriteFile(s.hub.Path(s.order.NotesText), text, 0o600)
 }
 
 // take brings a worker's commit into the lane's worktree, and its claim into the lane's list.
@@ -416,15 +372,10 @@ func (s *session) take(ctx context.Context, got work) error {
 
 // bring brings a worker's commit into the lane's worktree.
 func (s *session) bring(ctx context.Context, got work) error {
-	f, err := os.CreateTemp(s.dir, "work-")
-	if err != nil {
-		return err
+	if got.Work == "" {
+		return errors.New("the worker has handed in no bundle")
 	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(got.Bundle(ctx, f, maxWork), f.Close()); err != nil {
-		return err
-	}
-	commit, err := s.Repo.Import(ctx, f.Name(), maxWork, s.order.Commit)
+	commit, err := s.Repo.Import(ctx, got.Work, maxWork, s.order.Commit)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -95,7 +95,7 @@ func TestLargestReport(t *testing.T) {
 		Message: last(strings.Repeat("\x00", 2*maxText)),
 		Notes:   plain.Text(strings.Repeat("\u2028", 2*loopdir.MaxNoted), loopdir.MaxNoted),
 	})
-	if err != nil || len(text) > engine.MaxBody-10_000 {
+	if err != nil || len(text) > jobs.MaxBody-10_000 {
 		t.Errorf("the report has %d bytes: %v", len(text), err)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 )
 
 // Health is what a platform asks of a worker. The zero Health is that of one that has not begun.
 type Health struct {
-	joined                          atomic.Pointer[engine.Worker]
+	joined                          atomic.Pointer[jobs.Worker]
 	busy, handedIn, givenBack, lost atomic.Int64
 }
 

@@ -3,7 +3,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 )
 
 // lie is a row of TestLies.
@@ -52,7 +51,7 @@ var lies = map[string]lie{
 	"no bundle": {hand: func(w *world, o order) (report, []hostile.Object) {
 		r, _ := honest(w, o)
 		return r, nil
-	}, err: "no beginning of a bundle"},
+	}, err: "has handed in no bundle"},
 	"a hook":         {hand: folder(".git", "hooks", "pre-commit"), err: "index-pack"},
 	"a hook below":   {hand: folder("sub2", ".GIT", "hooks", "pre-commit"), err: "index-pack"},
 	"a file .git":    {hand: file("100644", ".git", "gitdir: /tmp\n"), err: "index-pack"},
@@ -145,7 +144,7 @@ func TestWaits(t *testing.T) {
 	if got := w.session(t.Context(), "a"); got.Class != agent.Done || got.Worker != "good" {
 		t.Errorf("of a worker that hands in nothing it ends with %s: %s", got.Class, got.Problem)
 	}
-	if err := <-lost; !errors.Is(err, engine.ErrFenced) {
+	if err := <-lost; !errors.Is(err, jobs.ErrLost) {
 		t.Errorf("the worker keeps its claim: %v", err)
 	}
 	if told := strings.Join(w.said, "\n"); !strings.Contains(told, "liar on machine of liar has claimed in a way that "+
@@ -183,15 +182,12 @@ func TestResume(t *testing.T) {
 			ctx, killed := context.WithCancel(t.Context())
 			defer killed()
 			old := w.hands
-			one := &session{Hands: old, Job: w.job("a"), key: "a", tip: w.begin}
-			w.ok(one.offer(ctx))
+			one := &session{Hands: old, Job: w.job("a"), tip: w.begin}
+			w.ok(one.begin(ctx))
 			c, err := worker.Take(ctx)
 			w.ok(err)
 			var o order
 			w.ok(json.Unmarshal(c.Body, &o))
-			for old.engine.Holder("a").State == "" {
-				time.Sleep(10 * time.Millisecond)
-			}
 			old.Close()
 			w.open()
 			if row.other != "" {
@@ -208,7 +204,10 @@ func TestResume(t *testing.T) {
 				} else {
 					r, all := honest(w, o)
 					text, _ := json.Marshal(r)
-					w.ok(c.Submit(ctx, text, bytes.NewReader(hostile.Bundle(o.Commit, all...))))
+					err := c.Submit(ctx, text, w.bundle(o, all))
+					if err != nil && (!row.anew || !errors.Is(err, jobs.ErrLost)) {
+						w.Error(err)
+					}
 				}
 				w.lies(ctx, worker, "", func(w *world, o order) (report, []hostile.Object) {
 					return file("100644", "anew.txt", "anew\n")(w, o)

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -22,7 +21,7 @@ import (
 // Worker lends lanes of this machine to a run elsewhere.
 type Worker struct {
 	Env    loop.Env
-	Engine engine.Options
+	Engine jobs.Options
 	Dir    string // for the repositories and worktrees
 	Lanes  int
 
@@ -46,7 +45,7 @@ type Event struct {
 func (w *Worker) Serve(ctx context.Context) error {
 	w.Engine.Log = func(text string) { w.say("engine: " + text) }
 	Tidy(w.Dir, w.say)
-	joined, err := engine.Join(ctx, w.Engine)
+	joined, err := jobs.Join(ctx, w.Engine)
 	if err != nil {
 		return err
 	}
@@ -115,43 +114,41 @@ type unableError struct{ why string }
 func (e *unableError) Error() string { return "the agent cannot work here: " + e.why }
 
 // next takes a feature and works it.
-func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
-	c, err := joined.Take(ctx)
+func (l *lane) next(ctx context.Context, joined *jobs.Worker) error {
+	t, err := joined.Take(ctx)
 	if err != nil {
 		return err
 	}
 	l.open = ""
-	l.say(c.Feature, "begins")
+	l.say(t.Feature, "begins")
 	l.Health.busy.Add(1)
 	defer l.Health.busy.Add(-1)
 	outer := ctx
-	ctx, stop := context.WithCancel(c.Context()) // it ends when the claim is lost
+	ctx, stop := context.WithCancel(t.Context()) // it ends when the claim is lost
 	defer stop()
 	defer context.AfterFunc(outer, stop)() // and when the worker ends
-	r, bundle, err := l.work(ctx, c)
+	r, bundle, err := l.work(ctx, t)
 	if err == nil {
-		err = l.submit(ctx, c, r, bundle)
+		err = l.submit(ctx, t, r, bundle)
 	}
 	switch {
 	case err == nil:
 		_ = os.Remove(l.open)
-		l.say(c.Feature, "is handed in: "+string(r.Class))
+		l.say(t.Feature, "is handed in: "+string(r.Class))
 		l.Health.handedIn.Add(1)
 		return nil
-	case joined.Err() != nil || c.Context().Err() != nil:
+	case joined.Err() != nil || t.Context().Err() != nil:
 		_ = os.Remove(l.open) // another session does it anew
-		lost := cmp.Or(joined.Err(), context.Cause(c.Context()))
-		l.say(c.Feature, "is lost, and what was done here is dropped: "+lost.Error())
+		lost := cmp.Or(joined.Err(), context.Cause(t.Context()))
+		l.say(t.Feature, "is lost, and what was done here is dropped: "+lost.Error())
 		l.Health.lost.Add(1)
 		return nil
 	}
-	l.say(c.Feature, "is given back: "+err.Error())
+	l.say(t.Feature, "is given back: "+err.Error())
 	l.Health.givenBack.Add(1)
 	back, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()
-	lacks := errors.Is(err, engine.ErrMissing) && !errors.Is(err, engine.ErrOther) // the run stores it again
-	rests := errors.As(err, new(*pause)) || lacks
-	_ = c.Drop(back, plain.Line(err.Error(), 300), rests)
+	_ = t.Drop(back, plain.Line(err.Error(), 300))
 	return err
 }
 
@@ -182,19 +179,19 @@ const (
 )
 
 // work runs the session of a claim. bundle is the path of what it has made; "" if nothing has changed.
-func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle string, err error) {
-	o, err := readOrder(c.Body, l.Version)
+func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string, err error) {
+	o, err := readOrder(t.Body, l.Version)
 	if err != nil {
 		return r, "", &unableError{err.Error()}
 	}
 	if o.Version != l.Version {
-		l.say(c.Feature, fmt.Sprintf("comes from version %s of ralph-runner, and this is %s", o.Version, l.Version))
+		l.say(t.Feature, fmt.Sprintf("comes from version %s of ralph-runner, and this is %s", o.Version, l.Version))
 	}
 	row, err := l.Agent(o.Agent)
 	if err != nil {
 		return r, "", &unableError{err.Error()}
 	}
-	co, err := l.checkout(ctx, c, o)
+	co, err := l.checkout(ctx, t, o)
 	if err != nil {
 		return r, "", err
 	}
@@ -257,20 +254,12 @@ func unable(e agent.Ended) error {
 	return nil
 }
 
-// submit hands a session's work in.
-func (l *lane) submit(ctx context.Context, c *engine.Claim, r report, bundle string) error {
+// submit hands a session's work in. The work stays on the disk until the run has it.
+func (l *lane) submit(ctx context.Context, t *jobs.Task, r report, bundle string) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if bundle == "" {
-		return c.Submit(ctx, text, strings.NewReader(""))
-	}
 	defer os.Remove(bundle)
-	f, err := os.Open(bundle)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return c.Submit(ctx, text, f)
+	return t.Submit(ctx, text, bundle)
 }

@@ -18,10 +18,11 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
@@ -43,7 +44,8 @@ type world struct {
 	begin    string // the commit of the project
 	mu       sync.Mutex
 	said     []string // what people are told
-	believes bool     // the run doubts nothing: the control
+	saved    *record.Claim
+	believes bool // the run doubts nothing: the control
 }
 
 func newWorld(t testing.TB) *world {
@@ -70,8 +72,9 @@ func newWorld(t testing.TB) *world {
 
 // open starts the engine, as a run does, or one that goes on.
 func (w *world) open() {
-	o := engine.Options{URL: engine.Embedded, Loop: "r", Dir: filepath.Join(w.dir, "engine"), Lease: 5 * time.Second}
-	hands, err := Open(w.Context(), o, "1", time.Minute, func(text string) {
+	o := jobs.Options{URL: jobs.Embedded, Loop: "r", Dir: filepath.Join(w.dir, "engine"), Lease: 5 * time.Second}
+	lanes := []record.Lane{{Current: &record.Current{Feature: "a", Claim: w.saved}}}
+	hands, err := Open(w.Context(), o, lanes, "1", time.Minute, func(text string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.said = append(w.said, text)
@@ -100,10 +103,10 @@ func (w *world) git(dir string, args ...string) string {
 }
 
 // join lets a worker in.
-func (w *world) join(name string) *engine.Worker {
-	c, err := engine.Token(filepath.Join(w.dir, "engine"), "r", "", name)
+func (w *world) join(name string) *jobs.Worker {
+	c, err := jobs.Token(filepath.Join(w.dir, "engine"), "r", "", name)
 	w.ok(err)
-	one, err := engine.Join(w.Context(), engine.Options{Creds: c.String(), Machine: "machine of " + name})
+	one, err := jobs.Join(w.Context(), jobs.Options{Creds: c.String(), Machine: "machine of " + name})
 	w.ok(err)
 	w.Cleanup(one.Close)
 	return one
@@ -114,30 +117,47 @@ func (w *world) session(ctx context.Context, feature string) run.Worked {
 	if w.believes {
 		return w.believe(ctx, w.job(feature))
 	}
-	return w.hands.Work(ctx, w.job(feature))
+	got := w.hands.Work(ctx, w.job(feature))
+	if got.Kept != nil {
+		got.Kept()
+	}
+	return got
 }
 
 func (w *world) job(feature string) run.Job {
 	return run.Job{
 		Run: "r", Loop: "loop", Feature: feature, Session: agent.Session{Prompt: "Work.", Limit: time.Minute},
 		Repo: w.repo, Tree: w.lane, List: listFile, Reading: features.Reading{},
-		Claimed: func(time.Time) {},
+		Claim: w.claim(), Save: func(c *record.Claim) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.saved = c
+			return nil
+		},
 	}
+}
+
+// claim returns what the run has saved.
+func (w *world) claim() *record.Claim {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.saved
 }
 
 // believe is Work for a run that doubts nothing: it takes what a worker says, and whatever its bundle has.
 func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
-	one := &session{Hands: w.hands, Job: j, key: j.Feature}
+	one := &session{Hands: w.hands, Job: j}
 	var err error
 	one.tip, _, err = j.Tree.Commit(ctx, "Begin a session")
 	w.ok(err)
-	w.ok(one.offer(ctx))
+	w.ok(one.begin(ctx))
 	got, err := one.await(ctx)
 	w.ok(err)
 	commit := one.tip
-	var bundle bytes.Buffer
-	if err := got.Bundle(ctx, &bundle, 1<<40); err == nil {
-		head, pack, _ := strings.Cut(bundle.String(), "\n\n")
+	if got.Work != "" {
+		bundle, err := os.ReadFile(got.Work)
+		w.ok(err)
+		head, pack, _ := strings.Cut(string(bundle), "\n\n")
 		cmd := exec.Command("git", "index-pack", "--stdin", "--fix-thin")
 		cmd.Dir, cmd.Stdin = w.top, strings.NewReader(pack)
 		w.ok(cmd.Run())
@@ -145,7 +165,7 @@ func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
 		commit, _, _ = strings.Cut(lines[len(lines)-1], " ")
 	}
 	w.ok(j.Tree.Take(ctx, commit))
-	w.ok(w.hands.engine.End(ctx, got.Feature, true))
+	one.offer.End(true)
 	done := run.Worked{}
 	done.Class = agent.Done
 	return done
@@ -223,7 +243,7 @@ func changed(change func(r *report)) hand {
 }
 
 // lies hands in the same for each feature that comes, until ctx ends.
-func (w *world) lies(ctx context.Context, worker *engine.Worker, text string, what hand) {
+func (w *world) lies(ctx context.Context, worker *jobs.Worker, text string, what hand) {
 	for {
 		c, err := worker.Take(ctx)
 		if err != nil {
@@ -238,20 +258,27 @@ func (w *world) lies(ctx context.Context, worker *engine.Worker, text string, wh
 		if text == "" {
 			said, _ = json.Marshal(r)
 		}
-		var bundle []byte
+		bundle := ""
 		if len(all) > 0 {
-			bundle = hostile.Bundle(o.Commit, all...)
+			bundle = w.bundle(o, all)
 		}
-		err = c.Submit(ctx, said, bytes.NewReader(bundle))
-		if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrFenced) && worker.Connected() {
+		err = c.Submit(ctx, said, bundle)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, jobs.ErrLost) && worker.Connected() {
 			w.Error(err)
 		}
 	}
 }
 
+// bundle returns the path of a bundle of objects.
+func (w *world) bundle(o order, all []hostile.Object) string {
+	path := filepath.Join(w.TempDir(), "bundle")
+	w.ok(os.WriteFile(path, hostile.Bundle(o.Commit, all...), 0o600))
+	return path
+}
+
 // try works a session with one worker. If no good comes of that, another one comes. It returns how the session ended,
 // what people were told, and what there is that must not be.
-func (w *world) try(worker, good *engine.Worker, text string, what hand) (got run.Worked, told string, bad []string) {
+func (w *world) try(worker, good *jobs.Worker, text string, what hand) (got run.Worked, told string, bad []string) {
 	ctx, stop := context.WithCancel(w.Context())
 	w.ok(w.lane.Reset(ctx, w.begin))
 	w.ok(w.lane.WriteFile(listFile, []byte(listText)))
@@ -269,7 +296,7 @@ func (w *world) try(worker, good *engine.Worker, text string, what hand) (got ru
 			w.mu.Lock()
 			told = strings.Join(w.said, "\n")
 			w.mu.Unlock()
-			if good != nil && strings.Contains(told, "is shut out") {
+			if good != nil && strings.Contains(told, "so it gets nothing for ") {
 				one := good
 				all.Go(func() { w.lies(ctx, one, "", honest) })
 				good = nil

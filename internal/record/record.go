@@ -142,6 +142,7 @@ type Current struct {
 	Lane      int       `json:"lane,omitempty"`    // the number of its lane; 0: there are no lanes
 	Worker    string    `json:"worker,omitempty"`  // who worked it elsewhere; "": this machine did, or nobody yet
 	Machine   string    `json:"machine,omitempty"` // of the worker
+	Claim     *Claim    `json:"claim,omitempty"`   // of the worker that has it, or had it when it ended; nil: none
 	Agent     string    `json:"agent"`
 	Model     string    `json:"model"`         // that it was asked for; "": the agent's own choice
 	Why       string    `json:"why,omitempty"` // why it was not the usual agent and model; "": none
@@ -149,6 +150,15 @@ type Current struct {
 	PID       int       `json:"pid"` // of the guard that started the agent
 	Start     string    `json:"start"`
 	Ended     *Finished `json:"ended,omitempty"` // nil: it has not ended, as far as is known
+}
+
+// Claim says which worker elsewhere has a session. It is saved before the worker hears of it.
+type Claim struct {
+	ID      string    `json:"id"`      // the worker's name, a dot, and a text that nobody else has
+	Attempt int       `json:"attempt"` // how often the session was given to a worker
+	Machine string    `json:"machine"` // of the worker, cleaned
+	Commit  string    `json:"commit"`  // with which it begins
+	Since   time.Time `json:"since"`
 }
 
 // Finished is how a session ended. What it used is in the record's sum by then.

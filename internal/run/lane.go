@@ -231,6 +231,9 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
 	left := one.Current // a worker has it, since an earlier process of the run
 	if left != nil && left.Feature != feature.ID {
+		if l.hands != nil {
+			l.hands.Leave(left.Feature)
+		}
 		l.writeOff(left)
 		left = nil
 	}
@@ -240,7 +243,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 			c.Lane = one.Number
 		}
 		if c != nil && left != nil {
-			c.Session, c.StartedAt = left.Session, left.StartedAt
+			c.Session, c.StartedAt, c.Claim = left.Session, left.StartedAt, left.Claim
 		}
 	})
 	if err != nil {
@@ -254,11 +257,11 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	log := l.files.Log(c.Session)
 	session.Log = log
 	one.stage = busy
-	began := c.StartedAt
-	one.offered = l.hands != nil && began.IsZero()
+	claim := c.Claim
+	one.offered = l.hands != nil && claim == nil
 	go func() {
 		defer log.Close()
-		e := l.work(one, feature.ID, began, session)
+		e := l.work(one, feature.ID, claim, session)
 		l.heard <- heard{lane: one, ended: &e}
 	}()
 	return s, nil

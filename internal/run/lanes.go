@@ -87,9 +87,9 @@ const (
 type heard struct {
 	lane    *lane
 	pid     int
-	claimed *time.Time // when a worker took it, zero if it has lost it; nil: neither
-	ended   *Worked    // nil: it has not
-	batch   *batch     // nil: it is about a lane
+	claimed *claimed // nil: it is about something else
+	ended   *Worked  // nil: it has not
+	batch   *batch   // nil: it is about a lane
 }
 
 // workLanes works on the loop until it ends, or ctx does.
@@ -153,8 +153,11 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 		if len(state.Lanes) == 0 && one.Open && c.Ended != nil && c.Ended.Merge == "" {
 			counted = false // the loop ended before the work was tested
 		}
-		if !counted && c.Ended == nil && l.hands != nil && l.hands.Has(c.Feature) {
-			continue // the lane goes on with it when it has its feature again
+		if c.Ended == nil && c.Claim != nil && l.hands != nil {
+			if !counted {
+				continue // the lane goes on with it when it has its feature again
+			}
+			l.hands.Leave(c.Feature)
 		}
 		l.notEnded(c)
 		switch {
@@ -410,7 +413,7 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	case h.batch != nil:
 		return l.judge(ctx, h.batch)
 	case h.claimed != nil:
-		l.given(one, *h.claimed)
+		h.claimed.saved <- l.given(one, h.claimed.claim)
 		return nil
 	case h.ended == nil:
 		one.Current.PID, one.Current.Start = h.pid, proc.Start(h.pid)
@@ -420,7 +423,7 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	one.stage = free
 	c, e := one.Current, h.ended.Ended
 	c.Worker, c.Machine = h.ended.Worker, h.ended.Machine
-	l.ended(c, e)
+	l.endSession(c, *h.ended)
 	l.stopAtBudget(c)
 	stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
 	until, why, class := l.retry(c, e, one.failed)
@@ -447,18 +450,30 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 	return l.save()
 }
 
-// given notes that a worker has taken a session, or lost it. If another one had it before, it begins once more.
-func (l *lanes) given(one *lane, at time.Time) {
+// endSession notes how a session ended. When that is saved, its worker need not keep what it has done any more.
+func (l *lanes) endSession(c *record.Current, w Worked) {
+	if err := l.ended(c, w.Ended); err == nil && w.Kept != nil {
+		w.Kept()
+	}
+}
+
+// given saves that a worker has a session; nil: that none has it. If another one had it before, it begins once more.
+func (l *lanes) given(one *lane, claim *record.Claim) error {
 	c := one.Current
-	one.offered = at.IsZero()
-	if one.offered {
-		return
+	c.Claim = claim
+	one.offered = claim == nil
+	if claim != nil {
+		if c.Session == 0 {
+			l.begins(c, claim.Since)
+		}
+		c.StartedAt = claim.Since.UTC()
 	}
-	if c.Session == 0 {
-		l.begins(c, at)
+	err := l.save()
+	if err != nil {
+		c.Claim = nil
+		one.offered = true
 	}
-	c.StartedAt = at.UTC()
-	_ = l.save() // a later save says so if it fails
+	return err
 }
 
 // drop forgets a session that does not count. What it did stays in its worktree.
@@ -533,10 +548,10 @@ func (l *lanes) halt() {
 			l.proving = nil
 			l.at = ""
 		case h.claimed != nil:
-			l.given(h.lane, *h.claimed)
+			h.claimed.saved <- l.given(h.lane, h.claimed.claim)
 		case h.ended != nil:
 			h.lane.stage = free
-			l.ended(h.lane.Current, h.ended.Ended)
+			l.endSession(h.lane.Current, *h.ended)
 			l.drop(h.lane)
 		}
 	}

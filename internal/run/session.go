@@ -136,7 +136,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 		_ = r.Record.Save(r.store) // a later save says so if it fails
 	}
 	e := one.Run(ctx)
-	r.ended(c, e)
+	_ = r.ended(c, e) // the step that follows reports a disk that is full
 	return e
 }
 
@@ -205,10 +205,10 @@ func (r *Run) addSessions(n int) {
 }
 
 // ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten. One that no
-// worker has taken was none.
-func (r *Run) ended(c *record.Current, e agent.Ended) {
+// worker has taken was none. The error is that the record could not be saved.
+func (r *Run) ended(c *record.Current, e agent.Ended) error {
 	if c.Session == 0 {
-		return
+		return nil
 	}
 	message := e.Message[max(0, len(e.Message)-record.MaxMessage):]
 	c.Ended = &record.Finished{
@@ -247,9 +247,10 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		w.Took += e.Took
 		w.Spent.Add(e.Usage)
 	}
-	_ = r.save() // the step that follows reports a disk that is full
+	err := r.save()
 	r.Screen.Ended(r.Record, c, e)
 	r.missPrice(c, e)
+	return err
 }
 
 // missPrice says that a session's cost is not known for want of a price, once for each model.

@@ -1,7 +1,6 @@
-package engine
+package jobs
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -19,25 +19,19 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// Folder is the name of the coordinator's folder in a loop's state folder. It has the locks, the file of about, the
-// certificate, and in store the embedded server's data.
+// Folder is the name of the engine's folder in a loop's state folder. It has the locks, the file of about, the
+// embedded server's certificate, what jobs begin with, and work that arrives.
 const Folder = "engine"
 
-const (
-	aboutFile = "engine.json"
-	storeDir  = "store"
-)
+const aboutFile = "engine.json"
 
 // about is what other processes of this user need to know of a loop's engine. Only this user can read it.
 type about struct {
-	Name    string   `json:"name"` // how the loop is called on servers
-	Run     string   `json:"run,omitempty"`
+	Name    string   `json:"name"`             // how the loop is called on servers
 	URL     string   `json:"url,omitempty"`    // what a worker types; of a run that is over it may come again
-	Local   string   `json:"local,omitempty"`  // what this machine connects to
 	Listen  string   `json:"listen,omitempty"` // where the embedded server listened last
 	Pin     string   `json:"pin,omitempty"`    // SHA-256 of its certificate
 	Own     bool     `json:"own,omitempty"`    // a person runs the server
-	Creds   string   `json:"creds,omitempty"`  // with which the run enters it; "": with its key
 	Seed    string   `json:"seed,omitempty"`   // of the key of the loop's runs
 	Workers []worker `json:"workers,omitempty"`
 }
@@ -45,7 +39,7 @@ type about struct {
 // worker is one that may come.
 type worker struct {
 	Name string `json:"name"`
-	Key  string `json:"key"` // the public part; "": it was revoked, and may have a stream
+	Key  string `json:"key"` // the public part
 }
 
 // read reads what is known of an engine. A file that is not there leaves all empty.
@@ -86,12 +80,7 @@ func change(dir string, do func(a *about) error) (a about, err error) {
 	if err != nil {
 		return a, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return a, err
-	}
-	defer root.Close()
-	return a, loopdir.Replace(root, aboutFile, append(text, '\n'), 0o600)
+	return a, replace(dir, aboutFile, append(text, '\n'))
 }
 
 // named chooses how a loop is called on servers, and makes the key of its runs. All runs of the loop have the same
@@ -138,7 +127,7 @@ func Token(dir, loop, url, name string) (c Credential, err error) {
 	}
 	_, err = change(dir, func(a *about) error {
 		if url != "" && (url != a.URL || !a.Own) {
-			a.URL, a.Local, a.Own, a.Pin = url, url, true, ""
+			a.URL, a.Own, a.Pin = url, true, ""
 		}
 		if a.URL == "" {
 			return ErrNoEngine
@@ -158,22 +147,68 @@ func Token(dir, loop, url, name string) (c Credential, err error) {
 // Revoke locks a worker out. Its claims end with their lease.
 func Revoke(dir, name string) error {
 	_, err := change(dir, func(a *about) error {
-		i := slices.IndexFunc(a.Workers, func(w worker) bool { return w.Name == name && w.Key != "" })
+		i := slices.IndexFunc(a.Workers, func(w worker) bool { return w.Name == name })
 		if i < 0 {
 			return fmt.Errorf("there is no worker %q", name)
 		}
-		a.Workers[i].Key = ""
+		a.Workers = slices.Delete(a.Workers, i, i+1)
 		return nil
 	})
 	return err
 }
 
-// OwnURL returns where the server is that a person runs for the loop; "": the server is a part of the loop's runs.
-func OwnURL(dir string) string {
-	if a, err := read(dir); err == nil && a.Own {
-		return a.URL
+// Engine is what is known of the engine of a folder.
+type Engine struct {
+	Loop    string   // how the loop is called on servers
+	URL     string   // what a worker types
+	Workers []string // who has a key
+}
+
+// Look reads what is known of the engine of a folder. The error is ErrNoEngine if none has had the folder.
+func Look(dir string) (e Engine, err error) {
+	a, err := read(dir)
+	if err == nil && a.URL == "" {
+		err = ErrNoEngine
 	}
-	return ""
+	for _, w := range a.Workers {
+		e.Workers = append(e.Workers, w.Name)
+	}
+	slices.Sort(e.Workers)
+	e.Loop, e.URL = a.Name, a.URL
+	return e, err
+}
+
+// Authorization returns what a person puts into the configuration of the server that they run, so that it lets in the
+// runs of the loop and its workers, and nobody else. It is empty if the server is a part of the loop's runs.
+func Authorization(dir string) (string, error) {
+	a, err := read(dir)
+	if err != nil || !a.Own {
+		return "", err
+	}
+	return a.users()
+}
+
+// users are who may enter the server: the runs of the loop, and the workers. A worker may write on its own subjects
+// alone. The server does not look to which subject an answer shall go, so the run does.
+func (a about) users() (string, error) {
+	pair, err := nkeys.FromSeed([]byte(a.Seed))
+	if err != nil {
+		return "", fmt.Errorf("the key of the loop's runs: %w", err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	user := func(who, key, publish, subscribe string) {
+		fmt.Fprintf(&b, "    { # %s\n      nkey: %s\n      permissions {publish: [%q], subscribe: [%q]}\n    }\n", who, key,
+			publish, subscribe)
+	}
+	user("the runs of "+a.Name, public, inbox(a.Name, ">"), subject(a.Name, "*", "*"))
+	for _, w := range a.Workers {
+		user("the worker "+w.Name, w.Key, subject(a.Name, w.Name, "*"), inbox(a.Name, w.Name+".>"))
+	}
+	return "authorization {\n  users = [\n" + b.String() + "  ]\n}\n", nil
 }
 
 // Credential lets one worker in. Its seed is a secret.
@@ -207,31 +242,6 @@ func ParseCredential(word string) (c Credential, err error) {
 	return c, nil
 }
 
-// withCreds reads the credentials.
-func (o Options) withCreds() (Options, []nats.Option, error) {
-	switch {
-	case o.Creds == "":
-		return o, nil, nil
-	case strings.HasPrefix(o.Creds, credentialMark):
-	case strings.HasSuffix(o.Creds, ".creds"):
-		return o, []nats.Option{nats.UserCredentials(o.Creds)}, nil
-	default:
-		option, err := nats.NkeyOptionFromSeed(o.Creds)
-		if err != nil {
-			err = errors.New("the credentials are neither what 'ralph-runner engine token' prints nor a file with the seed " +
-				"of an nkey")
-		}
-		return o, []nats.Option{option}, err
-	}
-	c, err := ParseCredential(o.Creds)
-	if err != nil {
-		return o, nil, err
-	}
-	o.URL, o.Loop, o.Worker = cmp.Or(o.URL, c.URL), c.Loop, c.Worker
-	options, err := c.options()
-	return o, options, err
-}
-
 // options say who connects, and to whom.
 func (c Credential) options() ([]nats.Option, error) {
 	pair, err := nkeys.FromSeed([]byte(c.Seed))
@@ -247,4 +257,13 @@ func (c Credential) options() ([]nats.Option, error) {
 		options = append(options, nats.Secure(pinned(c.Pin)))
 	}
 	return options, nil
+}
+
+// written returns when the file of about was written last.
+func written(dir string) time.Time {
+	info, err := os.Stat(filepath.Join(dir, aboutFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }

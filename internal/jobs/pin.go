@@ -1,4 +1,4 @@
-package engine
+package jobs
 
 import (
 	"crypto/ecdsa"
@@ -27,12 +27,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// certificate reads the embedded server's certificate from a folder, or makes one. Workers know it by its hash, so it
-// has no name, and nobody signs it.
+// certificate reads the embedded server's certificate and its key from a folder, or makes them. Workers know the
+// certificate by its hash, so it has no name, and nobody signs it.
 func certificate(dir string) (tls.Certificate, error) {
-	const certName, keyName = "cert.pem", "key.pem"
-	certFile, keyFile := filepath.Join(dir, certName), filepath.Join(dir, keyName)
-	is, err := tls.LoadX509KeyPair(certFile, keyFile)
+	const name = "cert.pem"
+	file := filepath.Join(dir, name)
+	is, err := tls.LoadX509KeyPair(file, file)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return is, err
 	}
@@ -53,19 +53,22 @@ func certificate(dir string) (tls.Certificate, error) {
 	if err != nil {
 		return is, err
 	}
-	// The certificate is the last one: without it both are made anew.
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})...)
+	if err := replace(dir, name, text); err != nil {
+		return is, err
+	}
+	return tls.LoadX509KeyPair(file, file)
+}
+
+// replace writes a file that only this user can read.
+func replace(dir, name string, text []byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return is, err
+		return err
 	}
 	defer root.Close()
-	err = errors.Join(
-		loopdir.Replace(root, keyName, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600),
-		loopdir.Replace(root, certName, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
-	if err != nil {
-		return is, err
-	}
-	return tls.LoadX509KeyPair(certFile, keyFile)
+	return loopdir.Replace(root, name, text, 0o600)
 }
 
 // pinOf returns the hash by which workers know a certificate.
