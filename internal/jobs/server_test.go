@@ -194,15 +194,15 @@ func TestFlood(t *testing.T) {
 			}
 			for i := range 5 {
 				o := w.offer(fmt.Sprint(what, i))
-				for task := take(t, good); ; task = take(t, good) {
-					done := submits(t, task, file(t, "work"))
-					if task.Feature != o.Feature { // one that the liar has lost
-						continue
+				for is := false; !is; {
+					done := submits(t, take(t, good), file(t, "work"))
+					select {
+					case <-o.Done:
+						o.End(true)
+						check(t, <-done)
+						is = true
+					case <-done: // a busy machine has not heard it for a lease
 					}
-					next(t, o)
-					o.End(true)
-					check(t, <-done)
-					break
 				}
 			}
 			close(stop)
