@@ -149,6 +149,9 @@ func TestRunKilled(t *testing.T) {
 	if text, err := os.ReadFile(s.Work); err != nil || string(text) != "work" || string(s.Report) != "report of a" {
 		t.Errorf("%q has arrived, with %q: %v", text, s.Report, err)
 	}
+	if _, err := worker.ask(t.Context(), "take", message{Claim: s.ID}, answerTime); err != nil || o.Claim() == nil {
+		t.Errorf("work that is there is lost by a question: %v", err)
+	}
 	check(t, w.Close())
 	w.opts.Kept = []string{s.ID}
 	w.record.claims = nil

@@ -167,7 +167,7 @@ func revokeOwn(t *testing.T, dir string, o *own, w *Worker) {
 // A worker that floods the hub keeps nobody from working, and not much of it waits.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := open(t, func(o *Options) { o.Lease = 2 * time.Second })
 	liar, good := w.join("liar"), w.join("good")
 	large := strings.Repeat("x", 20_000)
 	for what, text := range map[string]string{
