@@ -180,6 +180,13 @@ func TestLeft(t *testing.T) {
 		t.Error("a claim counts of which the worker has not heard")
 	}
 	one.leave("w.c")
+	if !within(func() bool {
+		w.Hub.mu.Lock()
+		defer w.Hub.unlock()
+		return len(w.asks) == 0
+	}) {
+		t.Error("a worker that has left still asks")
+	}
 	w.offer("c")
 	if task := take(t, one); task.Attempt != 5 {
 		t.Errorf("the attempt is %d", task.Attempt)
