@@ -198,7 +198,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"checks": [{"last_message": "("}]}`:                     "the pattern cannot be read",
 		`{"evaluate": "default"}`:                                 `"evaluate" must be a list of at most 10`,
 		`{"evaluate": []}`:                                        `"evaluate" must be a list of at most 10`,
-		`{"evaluate": ["model"]}`:                                 `"evaluate" must be "default" or "validation" or "promise"`,
+		`{"evaluate": ["model"]}`:                                 `must be "default" or "validation" or "promise"`,
 		`{"evaluate": [{"name": "x"}]}`:                           `an evaluator must have "command"`,
 		`{"evaluate": ["promise"], "checks": [{"command": "x"}]}`: "does not go with \"checks\"",
 		`{"evaluate": ["validation"]}`:                            `"validation" needs "checks"`,

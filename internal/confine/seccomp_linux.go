@@ -52,7 +52,8 @@ func filter() error {
 	allow := end(unix.SECCOMP_RET_ALLOW)
 	refuse := end(unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES))
 	program := []unix.SockFilter{
-		load(atArch), {Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: machines[runtime.GOARCH], Jt: 1}, refuse, // of 32 bits
+		// A call of 32 bits has other numbers.
+		load(atArch), {Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: machines[runtime.GOARCH], Jt: 1}, refuse,
 		load(atNumber), unless(unix.BPF_JGE, x32, 1), refuse,
 	}
 	// on says what becomes of a call. The instructions come to an end on each way.

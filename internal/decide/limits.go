@@ -196,9 +196,9 @@ func (l Limits) CappedBy(ceilings Limits) Limits {
 	return lowered
 }
 
-// Limit returns how many iterations the loop may have. It is the number that a person set for this loop, else the one in
-// ralph.json, else the one with which it began, else DefaultIterations. The person's ceiling always holds. If nobody has
-// trusted ralph.json, an edit of it cannot give the loop more than it began with, nor anything more than MaxByHand.
+// Limit returns how many iterations the loop may have. It is the number that a person set for this loop, else the one
+// in ralph.json, else the one with which it began, else DefaultIterations. The person's ceiling always holds. If nobody
+// has trusted ralph.json, an edit of it cannot give the loop more than it began with, nor anything more than MaxByHand.
 func (s State) Limit(l Limits) int {
 	limit := cmp.Or(max(0, s.MaxIterations), l.MaxIterations, max(0, s.Allowed), DefaultIterations)
 	if !l.Trusted && s.MaxIterations <= 0 {
