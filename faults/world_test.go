@@ -231,9 +231,9 @@ func (w *world) record() (state record, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var named struct{ Name string }
+		var of struct{ Loop string }
 		if err == nil {
-			err = errors.Join(json.Unmarshal(data, &named), json.Unmarshal(data, &state))
+			err = errors.Join(json.Unmarshal(data, &of), json.Unmarshal(data, &state))
 		}
 		if err != nil {
 			return state, fmt.Errorf("the record is torn: %w: %.100q", err, data)
@@ -241,7 +241,7 @@ func (w *world) record() (state record, err error) {
 		if state.Schema < 1 || state.Iteration < 1 || state.Status == "" {
 			return state, fmt.Errorf("the record makes no sense: %.200q", data)
 		}
-		if named.Name == loopName {
+		if filepath.Base(of.Loop) == loopName {
 			return state, nil
 		}
 	}
