@@ -52,7 +52,6 @@ type Limit struct {
 	Min, Max int    // what ralph.json may give, in Unit
 
 	About   string // what it does, for the schema and the documents
-	Usage   string // the help of its flag, with the value's name in backquotes
 	Example string // in JSON
 
 	// Exactly one of these is set. It returns the field of Limits that has the value.
@@ -69,63 +68,54 @@ var LimitTable = []Limit{
 		Name: "max_iterations", Unit: "iterations", Min: 1, Max: MaxCount,
 		Example: `40`,
 		About:   "How many iterations the loop may have, the first one included.",
-		Usage:   "end after `N` iterations",
 		Count:   func(l *Limits) *int { return &l.MaxIterations },
 		used:    func(s State, _ time.Time) int { return s.Iteration },
 	}, {
 		Name: "deadline", Unit: "seconds", Max: int(MaxTime / time.Second),
 		Example: `"8h"`,
 		About:   "How long the loop may take from its first prompt or stop, pauses included.",
-		Usage:   "end `TIME` after the first prompt, such as 8h",
 		Time:    func(l *Limits) *time.Duration { return &l.Deadline },
 		used:    func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
 	}, {
 		Name: "stagnation", Unit: "stops", Max: MaxCount,
 		Example: `5`,
 		About:   "The loop ends when list and work are the same at this many stops in a row.",
-		Usage:   "end after `N` stops in a row that change nothing (default 3)",
 		Count:   func(l *Limits) *int { return &l.Stagnation },
 		used:    func(s State, _ time.Time) int { return s.Unchanged },
 	}, {
 		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
 		Example: `5`,
 		About:   "How many iterations in a row may go to one feature.",
-		Usage:   "end after `N` iterations in a row at one feature",
 		Count:   func(l *Limits) *int { return &l.FeatureAttempts },
 		used:    func(s State, _ time.Time) int { return s.mostAttempts() },
 	}, {
 		Name: "check_failures", Unit: "stops", Max: MaxCount,
 		Example: `3`,
 		About:   "The loop ends after this many stops in a row with a failed check.",
-		Usage:   "end after `N` stops in a row with a failing check (default 5)",
 		Count:   func(l *Limits) *int { return &l.CheckFailures },
 		used:    func(s State, _ time.Time) int { return s.CheckFailures },
 	}, {
 		Name: "iterations_per_hour", Unit: "iterations", Max: maxPerHour,
 		Example: `10`,
 		About:   "How many iterations may begin within an hour before a handover.",
-		Usage:   "hand over after `N` iterations within an hour",
 		Count:   func(l *Limits) *int { return &l.IterationsPerHour },
 		used:    func(s State, now time.Time) int { return len(s.LastHour(now)) },
 	}, {
 		Name: "features_per_session", Unit: "features", Max: MaxCount,
 		Example: `2`,
 		About:   "How many features may pass before a handover to a fresh session.",
-		Usage:   "hand over after `N` passed features",
 		Count:   func(l *Limits) *int { return &l.FeaturesPerSession },
 		used:    func(s State, _ time.Time) int { return s.SessionPassed },
 	}, {
 		Name: "context_tokens", Unit: "tokens", Max: maxTokens,
 		Example: `150000`,
 		About:   "At how many tokens of conversation the loop is handed over to a fresh session.",
-		Usage:   "hand over to a fresh session at `N` tokens of conversation",
 		Count:   func(l *Limits) *int { return &l.ContextTokens },
 		used:    func(s State, _ time.Time) int { return s.Context },
 	}, {
 		Name: "max_wait", Unit: "seconds", Max: int(MaxTime / time.Second),
 		Example: `"20m"`,
 		About:   "How long the loop waits for background work. Waiting costs no iteration. 0s: it does not wait.",
-		Usage:   "wait at most `TIME` for background work (default 1h)",
 		Time:    func(l *Limits) *time.Duration { return &l.MaxWait },
 		used:    func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
 	},
