@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -72,7 +71,6 @@ func (v verbs) init() *cobra.Command {
 	f.StringArrayVar(&i.Checks, "check", nil, config.Usage("checks"))
 	f.BoolVar(&i.Room, "room", false, config.Usage("room"))
 	f.StringArrayVar(&i.Work, "work", nil, config.Usage("work"))
-	f.BoolVar(&i.Confine, "confine", false, config.Usage("confine"))
 	f.StringArrayVar(&i.OnComplete, "on-complete", nil, config.Usage("on_complete"))
 	f.StringVar(&i.client, "client", client.Usual,
 		"install the hook for `NAME`: claude, codex, gemini or qwen")
@@ -144,11 +142,6 @@ func (i *initialiser) run() error {
 // plan decides what will be written. It refuses everything that can be refused before anything is
 // written.
 func (i *initialiser) plan() error {
-	if i.Confine {
-		if err := confine.Available(); err != nil {
-			return err
-		}
-	}
 	if err := i.Task.Read(i.Given); err != nil {
 		return err
 	}

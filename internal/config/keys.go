@@ -152,7 +152,6 @@ var keys = []key[Config]{
 	}, {
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
-		usage: "let checks write only to the project and a temporary folder",
 		about: "Checks, evaluators and trackers can write only to the project or room, their own $TMPDIR, " +
 			"and writable. They cannot use Unix sockets or setuid; they can read files and use the network. " +
 			"Notifiers are not confined. It needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends " +

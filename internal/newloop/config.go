@@ -42,8 +42,6 @@ func (m *Maker) config() ([]byte, error) {
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Room       bool                `json:"room,omitempty"`
 		Work       []string            `json:"work,omitempty"`
-		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Room, m.Work, m.Confine,
-		m.OnComplete})
+	}{cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Room, m.Work, m.OnComplete})
 }

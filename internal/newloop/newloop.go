@@ -33,9 +33,8 @@ type Maker struct {
 	Checks     []string // shell commands; see perFeature
 	Room       bool
 	Work       []string // patterns
-	Confine    bool
-	Force      bool // start the loop anew
-	Claimed    bool // every feature may pass already, since the loop begins with a review
+	Force      bool     // start the loop anew
+	Claimed    bool     // every feature may pass already, since the loop begins with a review
 
 	Fits   func() error           // what else refuses the loop, when its names are known
 	Given  func(flag string) bool // whether the person gave a flag
