@@ -61,12 +61,12 @@ func (m *month) round(least time.Duration) error {
 	if err := do(steps)(m.world); err != nil {
 		return err
 	}
-	m.args = []string{loopName, "--agent", "worker", "--no-wait"}
+	m.args = []string{loopName, "--agent", "worker", "--wait=0s"}
 	switch {
 	case m.place.git:
 		m.args = append(m.args, "--workers", "2")
 	case m.rand.IntN(5) == 0:
-		m.args = []string{loopName, "--chain", runChain, "--no-wait"}
+		m.args = []string{loopName, "--chain", runChain, "--wait=0s"}
 	}
 	if last, err := m.lastRun(); err == nil {
 		m.earlier = last.ID

@@ -63,7 +63,7 @@ var runActs = []runAct{
 	{"git rebase", beside(gitAs + "rebase -q --root")},
 	{"git gc", beside("git gc -q --auto")},
 	{"verify", beside("ralph-runner verify")},
-	{"resume", beside("ralph-runner resume checkout --no-wait --agent worker")},
+	{"resume", beside("ralph-runner resume checkout --wait 0s --agent worker")},
 	{"another run", beside("ralph-runner checkout --agent worker")},
 	{"extend", beside("ralph-runner extend --max-iterations +2")},
 	{"pause", beside("ralph-runner pause")},

@@ -59,7 +59,7 @@ func TestRunAgents(t *testing.T) {
 	h := newHarness(t, "agents that die, hang, flood, or leave processes")
 	try := func(h *harness, runner, mood string) {
 		kind := runKind{name: mood, mood: "work"}
-		kind.args = []string{loopName, "--agent", "worker", "--session-timeout", "1s", "--no-wait"}
+		kind.args = []string{loopName, "--agent", "worker", "--session-timeout", "1s", "--wait=0s"}
 		runTrials(h, runner, inMemory, []runKind{kind}, func(one *runTrial) error {
 			if err := one.put(one.ready); err != nil {
 				return err

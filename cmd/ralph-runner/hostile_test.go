@@ -134,7 +134,7 @@ func TestHostileControls(t *testing.T) {
 
 // work is the call of a run of one iteration with an agent of the fixture.
 func work(agent string, more ...string) []string {
-	return append([]string{"--agent", agent, "--max-iterations", "1", "--no-wait"}, more...)
+	return append([]string{"--agent", agent, "--max-iterations", "1", "--wait=0s"}, more...)
 }
 
 // try writes the fixture and the row's input below dir, runs program, and checks what it printed and changed.

@@ -356,7 +356,6 @@ func (k *runner) override(o *record.Options) {
 		"idle-timeout":    func() { o.IdleTimeout = now.IdleTimeout },
 		"keep-background": func() { o.KeepBackground = now.KeepBackground },
 		"wait":            func() { o.Wait = now.Wait },
-		"no-wait":         func() { o.Wait = now.Wait },
 		"hook":            func() { o.Hooks = now.Hooks },
 		"on-complete":     func() { o.OnComplete = now.OnComplete },
 		"complete-on":     func() { o.CompleteOn = now.CompleteOn },

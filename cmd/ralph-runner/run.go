@@ -48,11 +48,11 @@ type runner struct {
 	branch  string // with --branch: its name; "": the usual one
 	base    string // since when a review looks; "": it is none
 
-	cwd                            string
-	noWait, resume, dryRun, asJSON bool
-	verbose                        bool
-	checked                        []string // the commands of the loop's checks
-	out                            io.Writer
+	cwd                    string
+	resume, dryRun, asJSON bool
+	verbose                bool
+	checked                []string // the commands of the loop's checks
+	out                    io.Writer
 }
 
 func (v verbs) run() *cobra.Command {
@@ -125,8 +125,7 @@ func (k *runner) flags() {
 		"end a session that is silent for `D` while no tool runs; 15m at least")
 	f.DurationVar(&o.KeepBackground, "keep-background", 0,
 		"let background work run `D` longer after the answer")
-	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset")
-	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a rate limit")
+	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset; 0s: end")
 	f.Func("complete-on",
 		"let `SIGNALS` claim that all is done: some of marker,exit_code,file:PATH",
 		func(text string) error { o.CompleteOn = append(o.CompleteOn, strings.Split(text, ",")...); return nil })
@@ -210,9 +209,6 @@ func (k *runner) run(w io.Writer, words []string) error {
 // settle completes and checks what the command line says.
 func (k *runner) settle() error {
 	o := &k.options
-	if k.noWait {
-		o.Wait = 0
-	}
 	if k.cmd.Flags().Changed("max-cost") {
 		if err := checkCost(o.MaxCostUSD); err != nil {
 			return err

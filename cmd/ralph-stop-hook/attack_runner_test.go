@@ -64,7 +64,7 @@ func door(args []string) int {
 // startRun starts a run in the background, and waits until its first session has begun.
 func startRun(dir string) int {
 	// The folder is in the command line, so that openDoor finds the process.
-	script := fmt.Sprintf("ralph-runner --agent door --no-wait --cwd %q/../project >%q 2>&1; touch %q", dir,
+	script := fmt.Sprintf("ralph-runner --agent door --wait 0s --cwd %q/../project >%q 2>&1; touch %q", dir,
 		filepath.Join(dir, "log"), filepath.Join(dir, "over"))
 	cmd := exec.Command("sh", "-c", script)
 	if err := cmd.Start(); err != nil {

@@ -308,7 +308,7 @@ func (p *honestPlay) sessions(work string) string {
 	file(fmt.Sprintf("turn.%d", len(turns)+1), "env -u RALPH_RUN ralph-stop-hook pause shop\n")
 	agent := file("agent.sh", "n=$(cat $TURNS/n 2>/dev/null)\nn=$((n + 1))\necho $n > $TURNS/n\nexec sh $TURNS/turn.$n\n")
 	file("home/.config/ralph-stop-hook/config.json", fmt.Sprintf(`{"agents": {"honest": {"command": ["sh", %q]}}}`, agent))
-	cmd := exec.Command("sh", "-c", "exec ralph-runner shop --agent honest --no-wait") // it is on the row's PATH
+	cmd := exec.Command("sh", "-c", "exec ralph-runner shop --agent honest --wait 0s") // it is on the row's PATH
 	cmd.Dir = p.dir
 	cmd.Env = append(p.env, "TURNS="+work)
 	out, _ := cmd.CombinedOutput() // the status says how it ended
