@@ -62,7 +62,7 @@ type Limit struct {
 }
 
 // LimitTable has every limit, in the order in which people see them. The parser
-// of ralph.json, its schema, the flags, the ceilings and the status all read it.
+// of ralph.json, its schema, the ceilings and the status all read it.
 var LimitTable = []Limit{
 	{
 		Name: "max_iterations", Unit: "iterations", Min: 1, Max: MaxCount,
