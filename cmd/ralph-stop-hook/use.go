@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,7 +53,7 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 			"--session self")
 	}
 	owner, who := proc.Find(client.Find(client.Usual).PID(v.Env.Get)), "session "+session
-	other, works := v.otherWork(session, l)
+	other, works, busy := v.otherWork(session, l)
 	l.Env.ByAgent = l.Env.ByAgent || loop.CalledByAgent(other)
 	if err := v.PersonFor(l); err != nil {
 		switch {
@@ -63,6 +64,9 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 		case owner.PID > 0: // only its client says which session it is
 			session, who = decide.ClientSession(owner.PID), "this session"
 		}
+	}
+	if busy != nil { // they would be held to have changed whose session it is
+		return fmt.Errorf("session %s works on another loop: %w", session, busy)
 	}
 	next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
 		d := p.Attach(session)
@@ -82,25 +86,30 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 }
 
 // otherWork returns the record of the loop that the session works on, unless that is l, and whether it goes on, or has
-// something to tell. An agent must not leave it for one that asks less. A record that cannot be read counts.
-func (v verbs) otherWork(session string, l *loop.Loop) (state decide.State, works bool) {
+// something to tell. An agent must not leave it for one that asks less. A record that cannot be read counts. busy is why
+// nobody can change that loop now; nil: somebody can.
+func (v verbs) otherWork(session string, l *loop.Loop) (state decide.State, works bool, busy error) {
 	where := v.Env.Where()
 	where.Session = session
 	own, err := where.Own()
 	if own == nil || own.Dir == l.At.Dir {
-		return state, false
+		return state, false, nil
 	}
 	if err != nil {
-		return state, true
+		return state, true, nil
 	}
 	other, err := own.Open()
 	if err != nil {
-		return state, true
+		return state, true, nil
 	}
 	defer other.Close()
 	state, err = other.State()
 	goesOn := state.Status == decide.InProgress || slices.ContainsFunc(state.Notices, loop.Unsent)
-	return state, err != nil || state.Session == session && goesOn
+	busy = other.Locked(0, func() error { return nil })
+	if !errors.Is(busy, loopdir.ErrLocked) {
+		busy = nil
+	}
+	return state, err != nil || state.Session == session && goesOn, busy
 }
 
 // detach takes a loop away from its session.
