@@ -416,4 +416,8 @@ var hostileEvents = []badInput{
 	{"of another session", `{"of": {"Event": "end", "Session": "s9"}}`, block, "next one", "1-1-event " + committed},
 	{"of no known kind", `{"of": {"Event": "made up", "Session": "s1"}}`, block, "next one", "1-1-event " + committed},
 	{"a folder", folder, block, "next one", ""},
+	{"of the far future", `{"at": "9998-01-01T00:00:00Z", "of": {"Event": "end", "Session": "s1"}}`, silent, "",
+		"1-1-event " + committed},
+	{"of a path", `{"of": {"Event": "prompt", "Session": "../s1", "Marked": true}}`, block, "next one",
+		"1-1-event " + committed},
 }

@@ -86,8 +86,8 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 }
 
 // otherWork returns the record of the loop that the session works on, unless that is l, and whether it goes on, or has
-// something to tell. An agent must not leave it for one that asks less. A record that cannot be read counts. busy is why
-// nobody can change that loop now; nil: somebody can.
+// something to tell. An agent must not leave it for one that asks less. A record that cannot be read counts. busy is
+// why nobody can change that loop now; nil: somebody can.
 func (v verbs) otherWork(session string, l *loop.Loop) (state decide.State, works bool, busy error) {
 	where := v.Env.Where()
 	where.Session = session

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -82,8 +83,11 @@ func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
 		if r.Verb != loopdir.RequestEvent {
 			continue
 		}
-		if r.Of != nil && r.Of.Event != decide.EventStop { // nobody leaves a stop
-			step, err := l.answer(ctx, Event{Heard: *r.Of, Name: r.Name, At: r.At, Timeout: maxSend})
+		if now := time.Now(); r.At.After(now) { // the clock was set back, or a check has written that
+			r.At = now
+		}
+		if of := r.Of; of != nil && of.Event != decide.EventStop && loopdir.ValidSession(of.Session) { // nobody leaves a stop
+			step, err := l.answer(ctx, Event{Heard: *of, Name: r.Name, At: r.At, Timeout: maxSend})
 			if err == nil && step.Decision.Verdict == decide.End {
 				end = step
 			}
