@@ -61,6 +61,10 @@ func (l *Loop) answerLater(ev Event) (*Step, error) {
 	of := ev.Heard
 	of.NoSession = ev.Event == decide.EventPrompt // a note waits for the next prompt
 	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &of}
+	if ev.Tail != nil {
+		tail := ev.Tail(ev.At)
+		r.Tail = &tail
+	}
 	if _, err := l.Store.Ask(r); err != nil {
 		return nil, fmt.Errorf("checks of the loop run, and nothing can be left for the process that runs them: %w", err)
 	}
@@ -86,8 +90,13 @@ func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
 		if now := time.Now(); r.At.After(now) { // the clock was set back, or a check has written that
 			r.At = now
 		}
-		if of := r.Of; of != nil && of.Event != decide.EventStop && loopdir.ValidSession(of.Session) { // nobody leaves a stop
-			step, err := l.answer(ctx, Event{Heard: *of, Name: r.Name, At: r.At, Timeout: maxSend})
+		of := r.Of // nobody leaves a stop
+		if of != nil && of.Event != decide.EventStop && loopdir.ValidSession(of.Session) {
+			ev := Event{Heard: *of, Name: r.Name, At: r.At, Timeout: maxSend}
+			if r.Tail != nil {
+				ev.Tail = func(time.Time) decide.Tail { return *r.Tail }
+			}
+			step, err := l.answer(ctx, ev)
 			if err == nil && step.Decision.Verdict == decide.End {
 				end = step
 			}

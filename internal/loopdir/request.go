@@ -30,6 +30,7 @@ type Request struct {
 	At   time.Time     `json:"at,omitzero"`   // of RequestEvent: when it came
 	Name string        `json:"name,omitzero"` // of RequestEvent: the client's own name for it
 	Of   *decide.Heard `json:"of,omitzero"`   // of RequestEvent
+	Tail *decide.Tail  `json:"tail,omitzero"` // of RequestEvent: the end of its transcript; nil: not known
 
 	file string
 }
