@@ -34,6 +34,7 @@ type Loop struct {
 	files  *tree.Entries   // of the project, as the look at the room in this decision saw them; nil: there was none
 
 	stopping bool              // this process answers a stop; see BeginStop
+	answered bool              // the stop is answered already; see answeredMeanwhile
 	hook     *decide.Running   // that answers a stop, or was killed while it did, as of the last look; nil: none
 	requests []loopdir.Request // which the last look has taken into account
 

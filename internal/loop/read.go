@@ -55,6 +55,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	}
 	l.takeRequests(&s)
 	owner := s.State
+	s.Twice = l.answered
 	l.hook = l.Store.Stopping()
 	if hook := l.hook; hook != nil {
 		mine := hook.PID == os.Getpid()
@@ -63,8 +64,8 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		// comes from a second settings entry, or from a check, if the first one runs checks. One that was stopped answers
 		// nothing.
 		sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
-		s.Twice = hook.What != "" && !mine && alive && proc.Known(hook.Start) && owner.Session == ev.Session && sameClient &&
-			!proc.Stopped(proc.Process{PID: hook.PID, Start: hook.Start})
+		s.Twice = s.Twice || hook.What != "" && !mine && alive && proc.Known(hook.Start) && owner.Session == ev.Session &&
+			sameClient && !proc.Stopped(proc.Process{PID: hook.PID, Start: hook.Start})
 		switch {
 		case mine:
 			s.Killed = hook.Killed

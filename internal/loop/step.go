@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -50,6 +51,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 		return nil, err
 	}
 	defer unlock()
+	l.answered = l.answeredMeanwhile(ev)
 	if l.answerRequests(ctx) != nil {
 		_, _ = l.sendApart() // without it, the next event tells the notifiers
 	}
@@ -71,6 +73,18 @@ func (l *Loop) answer(ctx context.Context, ev Event) (*Step, error) {
 		err = s.commit()
 	}
 	return &Step{s.picture, s.decision, s.cut}, err
+}
+
+// answeredMeanwhile reports whether another hook has answered this very stop since this one looked for its loop. A
+// client whose process is known has one stop of a session at a time, so it has called two hooks for it.
+func (l *Loop) answeredMeanwhile(ev Event) bool {
+	state, err := l.Store.State()
+	n := len(state.Blocks)
+	if err != nil || n == 0 || l.seen.Event != decide.EventStop {
+		return false
+	}
+	known := ev.Client > 0 && ev.Client == state.SessionPID && ev.Session == state.Session
+	return known && !slices.Contains(l.seen.State.Blocks, state.Blocks[n-1])
 }
 
 // glance decides without the lock, and returns nil if that is to be committed. A prompt that changes nothing must not
