@@ -303,7 +303,7 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	what := s.picture.Snapshot.InWords(need)
 	if what != "" && !s.judges { // to a stop that an agent has judged, the real one is no second
 		s.loop.note(what, time.Now())
-		defer s.noteDone()
+		defer s.noteDone(ctx)
 	}
 	s.compared = false
 	s.ask(ctx, r, need)
@@ -326,10 +326,10 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	return s.read()
 }
 
-// noteDone says that no command runs any more.
-func (s *stepper) noteDone() {
+// noteDone says that no command runs any more, unless the process was told to end: then the stop has no answer.
+func (s *stepper) noteDone(ctx context.Context) {
 	switch {
-	case s.cut: // the stop has no answer
+	case ctx.Err() != nil:
 	case s.loop.stopping:
 		s.loop.note("", s.ev.At)
 	default:
