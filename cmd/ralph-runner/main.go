@@ -42,7 +42,7 @@ func execute(args []string) int {
 		return status
 	}
 	out := &cli.Output{Writer: os.Stdout}
-	app := newApp(boot.Env(program))
+	app := newApp(boot.CommandEnv(program))
 	err := out.Failed(app.Execute(out, withUsual(app, args)))
 	var status *cli.Exit
 	switch {

@@ -44,7 +44,7 @@ func run(args []string) (status int) {
 		args = []string{"version"}
 	}
 	out := &cli.Output{Writer: os.Stdout}
-	err := out.Failed(newApp(boot.Env(program)).Execute(out, args))
+	err := out.Failed(newApp(boot.CommandEnv(program)).Execute(out, args))
 	if err == nil {
 		return 0
 	}

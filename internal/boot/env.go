@@ -3,6 +3,7 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -31,6 +32,15 @@ func Env(name string) loop.Env {
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
 	e.ByAgent = client.ByAgent(e.Get) || e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
+	return e
+}
+
+// CommandEnv is Env for what a person types, which is about the folder in which it was typed.
+func CommandEnv(name string) loop.Env {
+	e := Env(name)
+	if e.Cwd == "" {
+		e.StateErr = errors.New("the system does not tell in which folder this was typed; change to it again and repeat this")
+	}
 	return e
 }
 
