@@ -168,9 +168,9 @@ var security = []row{
 		"State and logs that others can read | uses 0600 whatever the umask",
 		hook("mode-0666"),
 		"internal/loopdir/record.go",
-		`	delete(s.read, name)
+		`	delete(s.cache, name)
 	return replace(s.state, name, data, 0o600, true, nil)`,
-		`	delete(s.read, name)
+		`	delete(s.cache, name)
 	return replace(s.state, name, data, 0o644, true, nil)`,
 	},
 	{

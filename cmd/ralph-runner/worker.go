@@ -68,8 +68,8 @@ func (k *worker) work(w io.Writer, _ []string) error {
 	creds := k.Env.Get(engineVar)
 	switch {
 	case k.lanes < 1 || k.lanes > jobs.MaxClaims:
-		return cli.Usagef("--lanes must be at least 1, and at most %d; for more, start another worker with a credential of "+
-			"its own", jobs.MaxClaims)
+		return cli.Usagef("--lanes must be from 1 to %d; for more, start another worker with its own credential",
+			jobs.MaxClaims)
 	case creds == "":
 		return cli.Usagef("no credential in %s; type on the run's machine: %s engine token NAME, and here what that prints",
 			engineVar, program)

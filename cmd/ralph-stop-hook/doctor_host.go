@@ -83,7 +83,8 @@ func (in *inspection) lookEntries(c *client.Client) {
 				report = in.failure
 			}
 			if wrong := notHook(h); wrong != "" {
-				report(fix+" --settings "+s.Scope, "the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
+				report(fix+" --settings "+s.Scope,
+					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
 				break // the fix renews all entries of the file
 			}
 		}

@@ -39,7 +39,7 @@ func Env(name string) loop.Env {
 func CommandEnv(name string) loop.Env {
 	e := Env(name)
 	if e.Cwd == "" {
-		e.StateErr = errors.New("the system does not tell in which folder this was typed; change to it again and repeat this")
+		e.StateErr = errors.New("the working folder is not known; go to it again with cd, and repeat the command")
 	}
 	return e
 }

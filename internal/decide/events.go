@@ -19,10 +19,9 @@ func (s *Snapshot) ownerLives() bool {
 
 // The rules of the events other than a stop are asked in these orders. The last one of each always answers.
 var (
-	// A prompt that names the loop, or one in the session that was interrupted.
-	promptRules = []rule{loopOver, anotherSessionWorks, limitReached, stoppedByPerson, takeLoop}
+	promptRules = []rule{loopOver, anotherSessionWorks, limitReached, stopRequested, takeLoop}
 	startRules  = []rule{leftToNextStop, sessionStarts}
-	endRules    = []rule{stoppedByPerson, conversationCleared, turnBroken}
+	endRules    = []rule{stopRequested, conversationCleared, turnBroken}
 )
 
 // loopOver tells of a loop that no prompt continues.

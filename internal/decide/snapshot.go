@@ -24,7 +24,7 @@ type Verdict string
 
 // The verdicts. A Decision that needs to know more has none.
 const (
-	Pass     Verdict = "pass"     // the turn does not concern the loop
+	Pass     Verdict = "pass"     // the turn goes on or ends as it would without us
 	Wait     Verdict = "wait"     // the turn may end; the loop continues when the session wakes up
 	Continue Verdict = "continue" // the turn continues with the next prompt
 	End      Verdict = "end"      // the turn may end; the loop is over
@@ -62,7 +62,7 @@ const (
 	NeedAnswer  NeedKind = "answer" // Found.Answers
 	NeedList    NeedKind = "list"   // Snapshot.List, fresh from the tracker
 	NeedCommit  NeedKind = "commit" // Found.Committed
-	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.Unwritten
+	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.ListNotWritten
 	NeedTrees   NeedKind = "trees"  // Found.Trees
 )
 

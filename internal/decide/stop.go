@@ -34,7 +34,7 @@ func finish(status Status, reason, needs string) answer {
 // stopRules are asked in this order at each stop of the loop's owner. The first that answers decides. If none does, the
 // loop goes on.
 var stopRules = []rule{
-	stoppedByPerson,
+	stopRequested,
 	// What is missing, and what no agent can repair.
 	listOutOfDate, unrepairable,
 	// The agent wants a person, or waits. It is to put back what is locked; then its claims are not looked at.
@@ -54,7 +54,7 @@ func claimedFeatures(st *stop) answer {
 	}
 	st.evidence = st.Snapshot.evidence()
 	st.open = st.List.Passed() < len(st.List.Items) || st.NoList && !st.claimed()
-	return st.ask(checksDue, countResults, checkCutAgain, evaluators)
+	return st.first(checksDue, countResults, checkCutAgain, evaluators)
 }
 
 // noProgress looks for a loop that gets nowhere. While no session has ended, none could have got nowhere.
@@ -62,7 +62,7 @@ func noProgress(st *stop) answer {
 	if st.NoSession {
 		return answer{}
 	}
-	return st.ask(countUnchanged, guards, stagnation, blocksIgnored, outOfAttempts)
+	return st.first(countUnchanged, guards, stagnation, blocksIgnored, outOfAttempts)
 }
 
 // stop is a stop, or another event, about which rules are asked.
@@ -84,7 +84,7 @@ type stop struct {
 // answer makes the decision as rules say.
 func (st *stop) answer(rules []rule) Need {
 	d, s := st.d, st.Snapshot
-	a := st.ask(rules...)
+	a := st.first(rules...)
 	switch {
 	case a.need.Kind != NeedNothing:
 	case a.binding != "":
@@ -102,8 +102,8 @@ func (st *stop) answer(rules []rule) Need {
 	return a.need
 }
 
-// ask asks rules until one answers.
-func (st *stop) ask(rules ...rule) answer {
+// first returns the first answer of rules.
+func (st *stop) first(rules ...rule) answer {
 	for _, r := range rules {
 		if a := r(st); a.verdict != "" || a.binding != "" || a.need.Kind != NeedNothing {
 			return a
@@ -112,8 +112,8 @@ func (st *stop) ask(rules ...rule) answer {
 	return answer{}
 }
 
-// stoppedByPerson ends a loop that somebody has stopped with a command, or in the header of progress.txt.
-func stoppedByPerson(st *stop) answer {
+// stopRequested ends a loop that a command, or the header of progress.txt, has stopped. An agent can write the header.
+func stopRequested(st *stop) answer {
 	if st.stopped == InProgress {
 		return answer{}
 	}

@@ -95,7 +95,7 @@ func (h *Hub) take(w *peer, q message) (a message, err error) {
 		h.unlock()
 		return a, ErrLost
 	}
-	if c != nil && c.offer.old && !c.done { // it is not known what the worker was to be told, and it has not begun
+	if c != nil && c.offer.old && !c.done { // it is not known what the worker was to be told, and it has not started
 		h.lose(c.offer)
 		c = nil
 	}

@@ -36,7 +36,8 @@ func newOwn(t testing.TB, n int, users func(urls string) string) *own {
 		if n > 1 {
 			at, err := url.Parse(routes[i])
 			check(t, err)
-			config += fmt.Sprintf("cluster { name: three, listen: %q, routes: [%s] }\n", at.Host, strings.Join(routes, ", "))
+			config += fmt.Sprintf("cluster { name: three, listen: %q, routes: [%s] }\n",
+				at.Host, strings.Join(routes, ", "))
 		}
 		o.files = append(o.files, file(t, config))
 		o.start(i)

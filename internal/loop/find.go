@@ -145,7 +145,7 @@ func (f finder) find() (*Loop, error) {
 // Bystander reports whether the event does not concern the loop, as far as Find could see. Of a prompt nobody knows
 // that while another event of the session waits to be answered.
 func (l *Loop) Bystander() bool {
-	waits := l.seen.Event == decide.EventPrompt && l.eventsAsked()
+	waits := l.seen.Event == decide.EventPrompt && l.eventsQueued()
 	return decide.Bystander(&l.seen) && !waits
 }
 

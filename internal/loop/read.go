@@ -74,7 +74,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 			s.CutOff = hook
 		}
 	}
-	if s.CutOff != nil && s.CutOff.Since.Before(owner.Seen) { // a prompt has come since
+	if s.CutOff != nil && s.CutOff.Since.Before(owner.Seen) { // the owner has sent another event since
 		s.CutOff = nil
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
@@ -157,7 +157,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	return p, errors.Join(err, p.readAgent(ev.Message))
 }
 
-// limits returns the limits of ralph.json under the user's own ceilings.
+// Limits returns the limits of ralph.json under the user's own ceilings.
 func (p *Picture) Limits() decide.Limits {
 	limits := p.Config.Limits
 	limits.Trusted = p.Config.Trusted

@@ -56,8 +56,8 @@ func addNote(all, text string) string {
 	return all + "\n" + text
 }
 
-// answerLater leaves an event that got no lock to the process which has it, or to a sender once the lock is free.
-func (l *Loop) answerLater(ev Event) (*Step, error) {
+// queueEvent leaves an event that got no lock to the process that has it, or to a sender once the lock is free.
+func (l *Loop) queueEvent(ev Event) (*Step, error) {
 	of := ev.Heard
 	of.NoSession = ev.Event == decide.EventPrompt // a note waits for the next prompt
 	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &of}
@@ -68,7 +68,7 @@ func (l *Loop) answerLater(ev Event) (*Step, error) {
 	if _, err := l.Store.Ask(r); err != nil {
 		return nil, fmt.Errorf("checks of the loop run, and nothing can be left for the process that runs them: %w", err)
 	}
-	_, _ = l.sendApart() // without it, the next event does this
+	_, _ = l.sendApart() // a sender drains the queue; without one, the next event does
 	p, err := l.Read(ev)
 	if err != nil {
 		return nil, err
@@ -77,12 +77,12 @@ func (l *Loop) answerLater(ev Event) (*Step, error) {
 	return &Step{Picture: p, Decision: decide.Decision{Verdict: decide.Pass, Next: state, From: state}}, nil
 }
 
-// eventsAsked reports whether events wait to be answered.
-func (l *Loop) eventsAsked() bool { return l.Store.Asked(loopdir.RequestEvent) }
+// eventsQueued reports whether events are queued.
+func (l *Loop) eventsQueued() bool { return l.Store.Asked(loopdir.RequestEvent) }
 
-// answerRequests answers the events that got no lock, in the order in which they came, and returns the last step that
+// answerQueue answers the queued events under the lock, in the order in which they came, and returns the last step that
 // ended the loop; nil: none did. An event that cannot be answered is lost, as if its process had failed.
-func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
+func (l *Loop) answerQueue(ctx context.Context) (end *Step) {
 	for _, r := range l.Store.Requests() {
 		if r.Verb != loopdir.RequestEvent {
 			continue
@@ -90,13 +90,13 @@ func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
 		if now := time.Now(); r.At.After(now) { // the clock was set back, or a check has written that
 			r.At = now
 		}
-		of := r.Of // nobody leaves a stop
+		of := r.Of // never a stop, whose client waits for its answer
 		if of != nil && of.Event != decide.EventStop && loopdir.ValidSession(of.Session) {
 			ev := Event{Heard: *of, Name: r.Name, At: r.At, Timeout: maxSend}
 			if r.Tail != nil {
 				ev.Tail = func(time.Time) decide.Tail { return *r.Tail }
 			}
-			step, err := l.answer(ctx, ev)
+			step, err := l.answer(ctx, ev, time.Now())
 			if err == nil && step.Decision.Verdict == decide.End {
 				end = step
 			}
@@ -106,14 +106,14 @@ func (l *Loop) answerRequests(ctx context.Context) (end *Step) {
 	return end
 }
 
-// answerLeft answers the events that got no lock once that is free.
-func (l *Loop) answerLeft(ctx context.Context) {
-	if !l.eventsAsked() {
+// drainQueue waits for the lock and answers the queued events.
+func (l *Loop) drainQueue(ctx context.Context) {
+	if !l.eventsQueued() {
 		return
 	}
 	unlock, err := l.Store.LockForStop(maxSend)
 	if err == nil {
-		l.answerRequests(ctx)
+		l.answerQueue(ctx)
 		unlock()
 	}
 }

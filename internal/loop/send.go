@@ -373,7 +373,7 @@ func (l *Loop) Send(ctx context.Context, args []string) error {
 		}
 		awaitGone(pid, args[2])
 	}
-	l.answerLeft(ctx)
+	l.drainQueue(ctx)
 	return l.Tell(ctx)
 }
 

@@ -36,6 +36,7 @@ type Step struct {
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
+	begun := time.Now()
 	ev.Marked = l.marked
 	if ev.Event != decide.EventStop {
 		step, err := l.glance(ev)
@@ -45,29 +46,30 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	}
 	unlock, err := l.lockFor(ev)
 	if errors.Is(err, loopdir.ErrLocked) && !waitsForAnswer(ev) {
-		return l.answerLater(ev)
+		return l.queueEvent(ev)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	l.answered = l.answeredMeanwhile(ev)
-	if l.answerRequests(ctx) != nil {
+	if l.answerQueue(ctx) != nil {
 		_, _ = l.sendApart() // without it, the next event tells the notifiers
 	}
-	step, err := l.answer(ctx, ev)
+	step, err := l.answer(ctx, ev, begun)
 	if err != nil || step.Cut {
 		return step, err
 	}
-	if later := l.answerRequests(ctx); later != nil {
-		step = later
+	end := l.answerQueue(ctx)
+	if end != nil {
+		return end, nil
 	}
-	return step, err
+	return step, nil
 }
 
-// answer answers one event under the lock.
-func (l *Loop) answer(ctx context.Context, ev Event) (*Step, error) {
-	s := &stepper{loop: l, ev: ev, begun: time.Now()}
+// answer answers one event under the lock. begun is when this process began to.
+func (l *Loop) answer(ctx context.Context, ev Event, begun time.Time) (*Step, error) {
+	s := &stepper{loop: l, ev: ev, begun: begun}
 	err := s.decide(ctx)
 	if err == nil && s.decision.Commits() {
 		err = s.commit()
@@ -98,8 +100,8 @@ func (l *Loop) glance(ev Event) (*Step, error) {
 	switch {
 	case need.Kind != decide.NeedNothing || d.Commits():
 		return nil, nil
-	case l.eventsAsked() && ev.Event == decide.EventPrompt: // it may take the loop up again that has ended by then
-		return l.answerLater(ev)
+	case l.eventsQueued() && ev.Event == decide.EventPrompt: // it may take the loop up again that has ended by then
+		return l.queueEvent(ev)
 	}
 	return &Step{Picture: p, Decision: d}, nil
 }
@@ -122,12 +124,12 @@ func (l *Loop) note(what string, since time.Time) {
 type stepper struct {
 	loop     *Loop
 	ev       Event
-	begun    time.Time // shortly after the event
+	begun    time.Time // when this process began to answer
 	picture  *Picture
 	decision decide.Decision
 	found    decide.Found // what was needed so far
 	listed   *decide.List // by the tracker, in this round
-	asked    string       // digest of the list that evaluators were asked about
+	list     string       // digest of the list that evaluators were asked about
 	index    []byte       // of the work tree, to be kept; nil: it was not looked at, or says what it said
 	judges   bool         // an agent asks what a stop would decide; see Judge
 	compared bool         // found.Changed is known, and no command ran since
@@ -233,7 +235,7 @@ func (s *stepper) read() (err error) {
 	if snap.Killed > 0 {
 		s.loop.Store.SweepList(s.picture.ListPath()) // that process may have been killed at its edit
 	}
-	if len(s.found.Answers) > 0 && snap.List.Digest() != s.asked {
+	if len(s.found.Answers) > 0 && snap.List.Digest() != s.list {
 		s.found.Answers = nil // they are about another list
 	}
 	return nil
@@ -306,7 +308,7 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 		defer s.noteDone(ctx)
 	}
 	s.compared = false
-	s.ask(ctx, r, need)
+	s.collect(ctx, r, need)
 	if r.touched != "" { // and perhaps put back
 		s.found.Tampered = r.touched
 	}
@@ -337,8 +339,8 @@ func (s *stepper) noteDone(ctx context.Context) {
 	}
 }
 
-// ask runs the commands that answer a need.
-func (s *stepper) ask(ctx context.Context, r *checker, need decide.Need) {
+// collect runs the commands that answer a need, and adds what they show to what was found.
+func (s *stepper) collect(ctx context.Context, r *checker, need decide.Need) {
 	p := r.Picture
 	if s.found.Contents != "" && s.found.Contents != noContents && p.HasRoom() {
 		r.contents = s.found.Contents // one stop proves one tree, in however many rounds
@@ -367,7 +369,7 @@ func (s *stepper) ask(ctx context.Context, r *checker, need decide.Need) {
 		}
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
 	case decide.NeedAnswer:
-		s.asked = p.Snapshot.List.Digest()
+		s.list = p.Snapshot.List.Digest()
 		by := p.Config.Evaluators[need.Evaluator]
 		answer, err := r.ask(ctx, by, newQuestion(ctx, p, s.decision, s.ev))
 		if errors.Is(err, errCut) {

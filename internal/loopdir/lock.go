@@ -45,7 +45,7 @@ func (s *Store) lockLoop(wait time.Duration, kills bool) (unlock func(), err err
 		return unlock, err
 	}
 	s.locked, err = s.lockIn(lockFile, wait, kills)
-	s.read = map[string][]byte{}
+	s.cache = map[string][]byte{}
 	return s.unlock, err
 }
 
@@ -53,7 +53,7 @@ func (s *Store) unlock() {
 	if s.locked != nil {
 		s.locked.Close() // that frees the lock
 	}
-	s.locked, s.read = nil, nil
+	s.locked, s.cache = nil, nil
 }
 
 // LockSender makes this process the sender, which runs the loop's notifiers. It stays the

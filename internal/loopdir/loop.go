@@ -66,7 +66,7 @@ type Store struct {
 	loop      *os.Root          // nil if the folder is gone
 	state     *os.Root          // nil if there is no folder yet
 	locked    *os.File          // has the loop's lock; nil: this store has not
-	read      map[string][]byte // files of the record, while this store has the lock; nil: there is no such file
+	cache     map[string][]byte // files of the record, while this store has the lock; nil: there is no such file
 }
 
 // Open opens those of the loop's folders that exist. It creates nothing.

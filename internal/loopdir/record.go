@@ -58,13 +58,13 @@ var errHalf = errors.New("move it away to start over")
 // record reads a file of the record, as private does. While this store has the lock, it reads each one once: only what
 // checks run could change it, and Mend puts it back.
 func (s *Store) record(name string, limit int64) ([]byte, error) {
-	data, known := s.read[name]
+	data, known := s.cache[name]
 	if known {
 		return data, nil
 	}
 	data, err := s.private(name, limit)
 	if err == nil && s.locked != nil {
-		s.read[name] = data
+		s.cache[name] = data
 	}
 	return data, err
 }
@@ -120,7 +120,7 @@ func (s *Store) replaceJSON(name string, record any, limit int) error {
 
 // replaceRecord writes a file of the record, under the lock.
 func (s *Store) replaceRecord(name string, data []byte) error {
-	delete(s.read, name)
+	delete(s.cache, name)
 	return replace(s.state, name, data, 0o600, true, nil)
 }
 
@@ -385,14 +385,14 @@ func (s *Store) SetSource(text []byte) error {
 	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
 		return err
 	}
-	delete(s.read, sourceFile)
+	delete(s.cache, sourceFile)
 	return Replace(s.state, sourceFile, text, 0o600)
 }
 
 // ForgetSource removes the stored list, so that the tracker is asked as for the first time.
 func (s *Store) ForgetSource() {
 	if s.state != nil {
-		delete(s.read, sourceFile)
+		delete(s.cache, sourceFile)
 		_ = s.state.Remove(sourceFile) // usually the file does not exist
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Nobody waits for the lock of a loop while its checks run. Whoever wants something of it leaves a request, which is a
-// file in the state folder. The process that has the lock does what is asked, or else the next one that gets it.
+// Only a stop and a prompt wait for the lock of a loop while its checks run. Whoever else wants something of the loop
+// leaves a request, a file in the state folder. The process that has the lock does what is asked, or else the next one
+// that gets it.
 
 // Request is what somebody wants of a loop while another process has its lock.
 type Request struct {
@@ -42,7 +43,7 @@ const (
 	RequestNote   = "note"
 	RequestExtend = "extend"
 	RequestEvent  = "event" // the client has said something of its session
-	RequestTurn   = "turn"  // a stop waits for the lock, and wants to be next
+	RequestTurn   = "turn"  // a stop or a prompt waits for the lock, and wants to be next
 )
 
 const (

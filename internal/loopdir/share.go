@@ -64,7 +64,7 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 	case <-time.After(wait):
 		return true, nil, ErrLocked
 	}
-	clear(s.read) // another store of this process may have written
+	clear(s.cache) // another store of this process may have written
 	changed, err := s.Mend(one.kept)
 	if changed != "" {
 		one.changed = changed

@@ -76,7 +76,7 @@ func (e *extension) request(w io.Writer, l *loop.Loop, failed error) error {
 		return err
 	}
 	r := loopdir.Request{Verb: loopdir.RequestExtend, Iterations: next.MaxIterations, Deadline: next.ExtendedDeadline}
-	return request(w, l, r, failed, strings.TrimSuffix(said, "; "))
+	return later(w, l, request(l, r, failed), strings.TrimSuffix(said, "; "))
 }
 
 // RefuseIterations refuses a --max-iterations that ralph.json could not hold.

@@ -22,10 +22,10 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cobra.Command {
 	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
-		over, asked := false, false
-		cancel := func() (decide.State, error) {
+		over := false
+		cancel := func(asked bool) (decide.State, error) {
 			return stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
-				if asked && next.Status == decide.Cancelled { // what had the lock has done it
+				if asked && next.Status == decide.Cancelled { // the process that had the lock has done it
 					return nil
 				}
 				over = !next.Status.GoesOn() && next.Status != decide.Paused
@@ -38,17 +38,18 @@ func (v Verbs) Cancel() *cobra.Command {
 				return nil
 			})
 		}
-		next, err := cancel()
-		r := loopdir.Request{Verb: loopdir.RequestCancel}
-		if errors.Is(err, loopdir.ErrLocked) && !l.Env.ByAgent { // the request ends the checks that run
-			_, failed := l.Store.Ask(r)
-			asked = failed == nil
-			for tries := 4; tries > 0 && errors.Is(err, loopdir.ErrLocked); tries-- {
-				next, err = cancel()
+		next, err := cancel(false)
+		if err != nil {
+			err = request(l, loopdir.Request{Verb: loopdir.RequestCancel}, err)
+		}
+		for tries := 4; tries > 0 && errors.Is(err, errRequested); tries-- { // the request ends the checks that run
+			changed, failed := cancel(true)
+			if !errors.Is(failed, loopdir.ErrLocked) {
+				next, err = changed, failed
 			}
 		}
 		if err != nil {
-			return request(w, l, r, err, "they are told to end, and it is cancelled then")
+			return later(w, l, err, "they are told to end, and it is cancelled then")
 		}
 		if over {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)
@@ -60,23 +61,34 @@ func (v Verbs) Cancel() *cobra.Command {
 	})
 }
 
-// request leaves a person's request with the process that has the lock, and says what that will do. failed is why the
-// verb could not do it itself. To cancel works with a record that cannot be used, too. An agent's request counts only
+// errRequested means that the process that has the lock will do what a verb could not do.
+var errRequested = errors.New("checks run now")
+
+// request leaves a person's request with the process that has the lock, and returns errRequested. failed is why the verb
+// could not do it itself. To cancel works with a record that cannot be used, too. An agent's request counts only
 // together with a notice of it, so an agent leaves none.
-func request(w io.Writer, l *loop.Loop, r loopdir.Request, failed error, then string) error {
-	waits := errors.Is(failed, loopdir.ErrLocked)
-	if l.Env.ByAgent || !waits && r.Verb != loopdir.RequestCancel {
+func request(l *loop.Loop, r loopdir.Request, failed error) error {
+	locked := errors.Is(failed, loopdir.ErrLocked)
+	if l.Env.ByAgent || !locked && r.Verb != loopdir.RequestCancel {
 		return failed
 	}
 	_, err := l.Store.Ask(r)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot %s: %w", r.Verb, err)
-	case !waits:
+	case !locked:
 		return fmt.Errorf("%s is cancelled at its next stop, since its files cannot be brought up to date now: %w",
 			name(l), failed)
 	}
-	fmt.Fprintf(w, "%s: checks run now; %s\n", name(l), then)
+	return errRequested
+}
+
+// later says what the process that has the lock will do, if err is errRequested.
+func later(w io.Writer, l *loop.Loop, err error, then string) error {
+	if err != errRequested {
+		return err
+	}
+	fmt.Fprintf(w, "%s: %v; %s\n", name(l), err, then)
 	return nil
 }
 
@@ -116,8 +128,8 @@ func (v Verbs) Pause() *cobra.Command {
 			return nil
 		})
 		if err != nil {
-			r := loopdir.Request{Verb: loopdir.RequestPause, Now: now}
-			return request(w, l, r, err, "it is paused when they are done")
+			err = request(l, loopdir.Request{Verb: loopdir.RequestPause, Now: now}, err)
+			return later(w, l, err, "it is paused at this stop, or at the next one")
 		}
 		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
@@ -128,6 +140,8 @@ func (v Verbs) Pause() *cobra.Command {
 
 // maxNote is how long the notes for one prompt may be, in characters.
 const maxNote = 1000
+
+var errNoteLong = fmt.Errorf("the notes for the next prompt have more than %d characters; make them shorter", maxNote)
 
 // Note gives the agent a text once.
 func (v Verbs) Note() *cobra.Command {
@@ -140,6 +154,9 @@ func (v Verbs) Note() *cobra.Command {
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {
 			return cli.Usagef("note what? the text is empty")
+		}
+		if utf8.RuneCountInString(text) > maxNote {
+			return errNoteLong
 		}
 		if len(named) == 0 && len(words) > 1 && slices.Contains(v.Names(), words[0]) {
 			return cli.Usagef("%s is a loop; for a note to it: %s; for a text that begins so, put the text in quotes",
@@ -161,14 +178,14 @@ func (v Verbs) Note() *cobra.Command {
 					text = next.Note + "\n" + text
 				}
 				if utf8.RuneCountInString(text) > maxNote {
-					return fmt.Errorf("the notes for the next prompt have more than %d characters; make them shorter", maxNote)
+					return errNoteLong
 				}
 				next.Note = text
 				return nil
 			})
 			if err != nil {
-				r := loopdir.Request{Verb: loopdir.RequestNote, Text: text}
-				return request(w, l, r, err, "the next prompt will include your note")
+				err = request(l, loopdir.Request{Verb: loopdir.RequestNote, Text: text}, err)
+				return later(w, l, err, "the next prompt will include your note")
 			}
 			fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
 			return nil
