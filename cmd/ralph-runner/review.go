@@ -23,7 +23,7 @@ const usualReview = "claude:10 " + chain.Both + " claude:5"
 func (v verbs) review() *cobra.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cobra.Command{
-		Use: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp,
+		Use: "review", Short: "Review what has changed, and fix what the review finds", Long: reviewHelp,
 		Example: `  ralph-runner review --chain 'claude:10 <-> codex:5' --check 'npm test'`,
 		RunE: cli.Run(func(w io.Writer, _ []string) error {
 			if k.base == "" {
@@ -39,7 +39,7 @@ func (v verbs) review() *cobra.Command {
 	return k.cmd
 }
 
-const reviewHelp = `Review what has changed, and mend what the review finds, in a loop on a new list
+const reviewHelp = `Review what has changed, and fix what the review finds, in a loop on a new list
 review-ID.json. The agent behind the <-> of --chain adds each finding as a feature, and
 the one before it builds that. The usual chain is ` + usualReview + `.
 It takes the flags of 'ralph-runner run', too.`

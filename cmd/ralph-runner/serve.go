@@ -44,7 +44,7 @@ func (v verbs) serve() *cobra.Command {
 }
 
 const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
-have not begun yet. Only this machine reaches the page, and only with the printed address,
+have not started yet. Only this machine reaches the page, and only with the printed address,
 which has a token. With --control each start makes a new token and writes it to no file:
 whoever has the token may change loops, and agents can read files.`
 

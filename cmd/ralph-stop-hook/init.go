@@ -76,7 +76,7 @@ func (v verbs) init() *cobra.Command {
 		"install the hook for `NAME`: claude, codex, gemini or qwen")
 	f.StringVar(&i.scope, "settings", "project", "install the hook in `WHICH` settings: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "only show what would be written")
-	f.BoolVar(&i.Force, "force", false, "start this loop anew; keep its list")
+	f.BoolVar(&i.Force, "force", false, "start this loop from scratch; keep its list")
 	return cmd
 }
 

@@ -62,7 +62,7 @@ func TestInForce(t *testing.T) {
 			"max_iterations 40 31 iterations, deadline 28800 25200 seconds, stagnation 3 2 stops, " +
 				"feature_attempts 4 2 attempts, check_failures 5 4 stops, iterations_per_hour 6 5 iterations, " +
 				"features_per_session 7 4 features, context_tokens 1000 400 tokens, max_wait 3600 3510 seconds"},
-		{"a loop that has not begun, and does not wait", State{}, Limits{Deadline: time.Minute, MaxWait: time.Hour},
+		{"a loop that has not started, and does not wait", State{}, Limits{Deadline: time.Minute, MaxWait: time.Hour},
 			"max_iterations 15 15 iterations, deadline 60 60 seconds, max_wait 3600 3600 seconds"},
 		{"more used than there is", State{
 			Counted: Counted{Iteration: 20},

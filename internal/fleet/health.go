@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 )
 
-// Health is what a platform asks of a worker. The zero Health is that of one that has not begun.
+// Health is what a platform asks of a worker. The zero Health is that of one that has not started.
 type Health struct {
 	joined                          atomic.Pointer[jobs.Worker]
 	busy, handedIn, givenBack, lost atomic.Int64

@@ -117,7 +117,7 @@ func (p *Picture) revive(verb string, next *decide.State, edit func(*Picture, *d
 		next.Status == decide.Complete && next.Proven >= s.Provable())
 	if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
 		return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
-			"this; or make the loop anew: %s --force",
+			"this; or start it from scratch: %s --force",
 			verb, plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
 	}
 	if err := edit(p, next); err != nil {

@@ -283,7 +283,7 @@ func (l *Loop) Check() error {
 		if l.Restorable() {
 			err = fmt.Errorf("%w; 'ralph-stop-hook init %s' in its project creates it again", err, plain.Arg(l.Name))
 		}
-		err = fmt.Errorf("%w; if you moved it, begin it there with 'ralph-stop-hook resume' and end it here", err)
+		err = fmt.Errorf("%w; if you moved it, start it there with 'ralph-stop-hook resume' and end it here", err)
 		return &Fix{err, "RALPH_LOOP_DIR=" + plain.Arg(l.Dir) + " ralph-stop-hook cancel"}
 	}
 	if err != nil {

@@ -151,7 +151,7 @@ func (m *Maker) trusted() ([]byte, error) {
 	record, err := l.Store.Trust()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s is gone, and %w; --force starts the loop anew", loopdir.ConfigFile, err)
+		return nil, fmt.Errorf("%s is gone, and %w; --force starts the loop from scratch", loopdir.ConfigFile, err)
 	case record == nil, record.Text == "{}":
 		return nil, nil
 	}

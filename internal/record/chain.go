@@ -25,7 +25,7 @@ type Leg struct {
 	Job  bool `json:"job"`  // it is not held to the loop's list and checks
 	Loop bool `json:"loop"` // it works on the loop, as a run without a chain does
 
-	Status     decide.Status `json:"status,omitempty"` // "": it has not begun
+	Status     decide.Status `json:"status,omitempty"` // "": it has not started
 	Iterations int           `json:"iterations"`
 	Sessions   int           `json:"sessions"`
 	Spent      Sum           `json:"spent"`
@@ -255,7 +255,7 @@ func (r *Run) ChainFile() any {
 // Ended says in a word or two how the leg ended.
 func (l *Leg) Ended() string {
 	if l.Status == "" {
-		return "not begun"
+		return "not started"
 	}
 	return plain.Line(string(l.Status), 40)
 }

@@ -12,7 +12,7 @@ import (
 func LastLoop(env loop.Env) (*loopdir.Loop, error) {
 	at, err := search(env, func(r, best *Run) bool { return best == nil || r.StartedAt.After(best.StartedAt) })
 	if err == nil && at == nil {
-		err = fmt.Errorf("no loop of this project has had a run; to begin one: %s", env.Program)
+		err = fmt.Errorf("no loop of this project has had a run; to start one: %s", env.Program)
 	}
 	return at, err
 }

@@ -199,13 +199,13 @@ func Load(store *loopdir.Store) (*Run, error) {
 func parse(data []byte) (*Run, error) {
 	var r Run
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("the record of the run cannot be used: %w; begin a new run without --resume", err)
+		return nil, fmt.Errorf("the record of the run cannot be used: %w; start a new run without --resume", err)
 	}
 	switch {
 	case r.Schema > Schema:
 		return nil, errors.New("a later version wrote the record of the run; use that version")
 	case r.Schema != Schema || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
-		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
+		return nil, errors.New("the record of the run makes no sense; start a new run without --resume")
 	}
 	return &r, nil
 }

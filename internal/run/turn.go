@@ -153,12 +153,12 @@ func (h *handout) stuck(failure *decide.Receipt) string {
 	if len(branches) == 0 || failure != nil && h.branches[""] == "" {
 		return ""
 	}
-	look := "a person is to look at " + decide.Names(branches) + ", and to merge that or mend it in its worktree"
+	look := "a person is to look at " + decide.Names(branches) + ", and to merge that or fix it in its worktree"
 	return strings.TrimSuffix(look+"; "+h.List.Stuck(), "; ")
 }
 
 // givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or
-// the lane has not begun it. It stays that feature's, also in another lane, so no number is without a session. 0: none.
+// the lane has not started it. It stays that feature's, also in another lane, so no number is without a session. 0: none.
 func (h *handout) givenBefore(feature string) int {
 	for i := range h.all {
 		one := &h.all[i]

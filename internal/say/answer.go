@@ -213,7 +213,7 @@ func Refused(p *loop.Picture, d decide.Decision) error {
 
 // Waits says in one line that there is a loop which no stop begins, and how a person begins it.
 func Waits(l *loop.Loop, why string) string {
-	return fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
+	return fmt.Sprintf("ralph: the loop %s has not started: %s; to start it, run '%s' in a terminal in %s",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
 		plain.Line(l.At.Project, 300))
 }

@@ -297,9 +297,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	switch {
 	case s.State.Schema != 0:
 	case s.Brought != "":
-		add("not begun: %s; '%s' begins it", s.Brought, do("resume"))
+		add("not started: %s; '%s' starts it", s.Brought, do("resume"))
 	default:
-		add("not begun: %s", say.Begin(s.Bind))
+		add("not started: %s", say.Begin(s.Bind))
 	}
 	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
 		add("no session works on it: %s", say.Begin(state.Bind))
