@@ -158,7 +158,8 @@ func (h *handout) stuck(failure *decide.Receipt) string {
 }
 
 // givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or
-// the lane has not started it. It stays that feature's, also in another lane, so no number is without a session. 0: none.
+// the lane has not started it. It stays that feature's, also in another lane, so no number is without a session. 0: no
+// iteration.
 func (h *handout) givenBefore(feature string) int {
 	for i := range h.all {
 		one := &h.all[i]

@@ -64,8 +64,8 @@ func (v Verbs) Cancel() *cobra.Command {
 // errRequested means that the process that has the lock will do what a verb could not do.
 var errRequested = errors.New("checks run now")
 
-// request leaves a person's request with the process that has the lock, and returns errRequested. failed is why the verb
-// could not do it itself. To cancel works with a record that cannot be used, too. An agent's request counts only
+// request leaves a person's request with the process that has the lock, and returns errRequested. failed is why the
+// verb could not do it itself. To cancel works with a record that cannot be used, too. An agent's request counts only
 // together with a notice of it, so an agent leaves none.
 func request(l *loop.Loop, r loopdir.Request, failed error) error {
 	locked := errors.Is(failed, loopdir.ErrLocked)
