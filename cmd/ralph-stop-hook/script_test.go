@@ -116,7 +116,18 @@ func TestMain(m *testing.M) {
 	if proc.JobOf(os.Args[0]) != "" {
 		main() // testscript.Main takes the job out of argv[0]
 	}
-	testscript.Main(m, commands)
+	testscript.Main(testsAndIdler{m}, commands)
+}
+
+// testsAndIdler ends the idler after the tests: Windows deletes no program that runs, and testscript deletes the folder
+// of all of them.
+type testsAndIdler struct{ *testing.M }
+
+func (t testsAndIdler) Run() int {
+	code := t.M.Run()
+	_ = idler().Process.Kill()
+	_ = idler().Wait()
+	return code
 }
 
 func TestScripts(t *testing.T) {
