@@ -44,6 +44,8 @@ type Item struct {
 	waits bool   // it is open and needs an item that does not pass, or a later time
 	raw   string // the whole item, as JSON
 
+	entry *Item // of a list that a person trusted: what the file has for the item, without an id if it has nothing
+
 	at              int    // offset in the text
 	markAt, markLen int    // the value of its mark, in the text
 	needs           string // the ids of the items that it needs, as JSON; "" if it says none
@@ -67,6 +69,9 @@ type List struct {
 
 	HasEntries bool // Item.Entries returns some for an item; few lists have them
 
+	// Of a list that a person trusted: what the file says of its items, and what does not count.
+	Changes []Change
+
 	// Of Markdown: the checkboxes that are no work, and those of the work that are not written as usual.
 	LeftOut, Slips LineNotes
 
@@ -77,7 +82,7 @@ type List struct {
 	remarks []error
 	bom     int      // length of the byte order mark
 	beside  []member // of a JSON object: its other keys
-	text    string   // of Markdown: the whole text
+	text    string   // the whole text
 }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
@@ -133,7 +138,12 @@ func (i Item) firstOf(keys ...string) gjson.Result {
 }
 
 // word returns the item's status word.
-func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateMark]).String() }
+func (i Item) word() string {
+	if i.entry != nil {
+		i = *i.entry
+	}
+	return i.firstOf(markKeys[status], markKeys[stateMark]).String()
+}
 
 // Title returns the item's title. It is foreign text, as all that an item says: package
 // plain makes it safe to show. If no key is known to say what the item asks for, the title
@@ -259,7 +269,10 @@ func (l List) Digest() string {
 // Wording returns 16 hex digits, the start of a sha256 over the text of Markdown, or over what the items of JSON say,
 // without what an agent notes there. White space and escapes do not count.
 func (l List) Wording() string {
-	text := []byte(l.text)
+	var text []byte
+	if l.shape == checkboxes {
+		text = []byte(l.text)
+	}
 	for i := range l.all {
 		for key, value := range gjson.Parse(l.all[i].raw).ForEach {
 			if isAgentKey(key.Str) {

@@ -36,7 +36,7 @@ func (r Reading) Parse(data []byte) (List, error) {
 		return List{Reading: r}, problems[0]
 	}
 	if len(list.Items) == 0 {
-		return List{Reading: r, Dropped: list.Dropped}, ErrEmpty
+		return list, ErrEmpty
 	}
 	return list, nil
 }
@@ -94,9 +94,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 	list := List{
 		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all, HasEntries: p.entries,
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
-	}
-	if p.shape == checkboxes {
-		list.text, list.LeftOut, list.Slips = p.Text, p.leftOut, p.slips
+		text: jsontext.String(text), LeftOut: p.leftOut, Slips: p.slips,
 	}
 	list.assignIDs(p)
 	list.findWaiting()

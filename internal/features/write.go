@@ -22,8 +22,14 @@ func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, er
 	marked := make(map[int]bool, len(ids)) // indexes of all
 	var byIdentity map[string][]int        // the same; made when it is first needed
 	for _, id := range ids {
-		at := l.index(id)
-		if before, _ := was.Find(id); at >= 0 && before.Derived && l.all[at].Identity() != before.Identity() {
+		before, _ := was.Find(id)
+		inFile := id
+		if before.entry != nil { // the file has other words for it, or none
+			before = *before.entry
+			inFile = before.ID
+		}
+		at := l.index(inFile)
+		if at >= 0 && before.Derived && l.all[at].Identity() != before.Identity() {
 			if byIdentity == nil {
 				byIdentity = map[string][]int{}
 				for n := range l.all {
