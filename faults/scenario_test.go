@@ -205,19 +205,6 @@ var scenarios = []scenario{
 			`"limits": {"max_iterations": 9}, "on_complete": ["`+w.notifier()+`"]}`)
 	}}, args: []string{"trust", "--yes"}, done: trustHas(`\"task\": \"new\"`)},
 	{
-		name: "restore",
-		make: []step{atWork, configured(checked), satisfied,
-			write("feature_list.json", `[{"id": "a", "passes": true}]`)},
-		args: []string{"trust", "--restore"},
-		done: func(w *world) error {
-			text, err := os.ReadFile(w.listPath())
-			if err == nil && !strings.Contains(string(text), "weight") {
-				err = fmt.Errorf("restored, and the list is %q", text)
-			}
-			return err
-		},
-	},
-	{
 		name: "resume before an ending is told",
 		make: []step{
 			atWork, configured(judged), write("odd", ""), event(stop("s1"), "ESCALATED"), unsent, pass("a", "b"),

@@ -140,7 +140,7 @@ func FuzzListChecks(f *testing.F) {
 			}
 		}
 		var nobody Effective
-		nobody.AddListChecks(list, nil)
+		nobody.AddListChecks(list)
 		if slices.ContainsFunc(nobody.Checks, func(c Check) bool { return !c.Untrusted }) {
 			t.Fatalf("checks run without trust: %+v", nobody.Checks)
 		}

@@ -44,13 +44,11 @@ func ListChecks(items ...features.Item) (checks []Check) {
 	return checks
 }
 
-// AddListChecks adds the list checks of the features that a person has trusted. A feature of lost, which is what
-// features.List.Lost returned, was reworded since, so its checks are not trusted. If nobody has trusted the list's
-// checks, none of them runs, and no condition either: an agent may have written it.
-func (c *Effective) AddListChecks(list features.List, lost []string) {
+// AddListChecks adds the list checks of the features that a person has trusted. If nobody has trusted the list's checks,
+// none of them runs, and no condition either: an agent may have written it.
+func (c *Effective) AddListChecks(list features.List) {
 	for _, item := range list.Items {
-		_, reworded := slices.BinarySearch(lost, item.ID)
-		if reworded || c.Features[item.ID] == "" && (len(c.Features) > 0 || c.ListChecks) {
+		if item.IsAdded {
 			continue
 		}
 		checks := ListChecks(item)

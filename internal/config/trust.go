@@ -28,10 +28,9 @@ type Trust struct {
 	EnvSums map[string]string `json:"envSums,omitzero"`
 	// of the hashes
 	EnvSalt string `json:"envSalt,omitzero"`
-	// what identifies each feature of the list, by id
-	Features map[string]string `json:"features,omitzero"`
-	// what the list says beside its features, as of features.List.Beside
-	Beside []string `json:"beside,omitzero"`
+	// sha256 of the text of the list, in hex; "": the loop has no contract. A file beside this record has the text.
+	ListSHA256 string `json:"listSha256,omitzero"`
+	ListText   string `json:"-"`
 	// the list checks are trusted
 	ListChecks bool `json:"own,omitzero"`
 	// texts of the .gitignore files, by folder; nil: none was read
@@ -59,13 +58,19 @@ type Trust struct {
 
 // trustSchema is the version of the record. It is raised when more is held, or something
 // is identified in another way, so that what another record lacks is not taken as held.
-const trustSchema = 6
+const trustSchema = 7
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.
 func NewTrust(text []byte, searchPath string) Trust {
 	return Trust{Schema: trustSchema, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
+
+// SetList makes a list part of the contract.
+func (t *Trust) SetList(text string) { t.ListSHA256, t.ListText = digest([]byte(text)), text }
+
+// IsList reports whether a text is the list of the contract.
+func (t *Trust) IsList(text []byte) bool { return digest(text) == t.ListSHA256 }
 
 // ParseTrust reads trust.json. It refuses a record of another schema, and one whose
 // SHA256 is not that of its Text.

@@ -196,8 +196,8 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 // Holds reports whether a person trusted the feature. A feature that an agent has added is never
 // checked, because its id would reach the checks' commands.
 func (s *Snapshot) Holds(id string) bool {
-	_, held := s.Held[id]
-	return held || s.Held == nil
+	item, _ := s.List.Find(id)
+	return !item.IsAdded
 }
 
 // everyCheckRan reports whether each check of features has a result for each of its features. All
@@ -269,7 +269,7 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 }
 
 // ProofsShown is Proofs for people and agents: of a complete loop, the checks of the whole tree have proven features,
-// too. No feature is proven that asks for something else than when it was trusted.
+// too.
 func (s *Snapshot) ProofsShown() map[string]FeatureProof {
 	all := s.Proofs()
 	if s.State.Status == Complete && s.wholeTree() && s.State.Proven >= s.Provable() {
@@ -279,9 +279,6 @@ func (s *Snapshot) ProofsShown() map[string]FeatureProof {
 				all[item.ID] = FeatureProof{Proven: true, Stale: all[item.ID].Stale}
 			}
 		}
-	}
-	for _, id := range s.Lost {
-		delete(all, id)
 	}
 	return all
 }

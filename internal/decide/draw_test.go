@@ -115,7 +115,9 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.ConfigErr, s.Tampered = pick(d, nil, errors.New("no")), pick(d, "", "a file")
 	},
-	func(s *Snapshot, d *dice) { s.Lost = pick(d, nil, []string{"z"}) },
+	func(s *Snapshot, d *dice) {
+		s.List.Items = append(slices.Clone(s.List.Items), features.Item{ID: "z", IsAdded: true, Passes: d.is()})
+	},
 	func(s *Snapshot, d *dice) { s.Changed = pick(d, nil, []string{"v.sh"}) },
 	func(s *Snapshot, d *dice) {
 		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
@@ -171,7 +173,7 @@ func draw(program []byte) (Snapshot, *dice) {
 		s.State = State{} // there is no record, so nothing is in it
 	}
 	if s.NoList {
-		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
+		s.List, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, 0, 0
 		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
 		s.OthersWork, s.NoSession, s.HandOut = false, false, HandOut{} // ralph-runner refuses lanes without a list
 	}

@@ -164,18 +164,6 @@ var evaluatorRows = []row{
 	{"failures, and nothing to check", func(s *Snapshot) {
 		s.Checks, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofAll}, 1, 2
 	}, "continue 5 c"},
-
-	{"features are gone", func(s *Snapshot) { s.Lost = []string{"x"} }, "continue 5 "},
-	{"features are still gone", func(s *Snapshot) {
-		s.Lost, s.State.Warned = []string{"x"}, true
-	}, "end BLOCKED list_changed"},
-	{"features are gone, all others are claimed", func(s *Snapshot) {
-		s.List, s.Lost = list("xx"), []string{"c"}
-	}, "continue 5 "},
-	{"features are gone at the limit", func(s *Snapshot) {
-		s.Lost, s.State.Iteration = []string{"x"}, 15
-	}, "end REACHED_LIMIT max_iterations"},
-	{"features were put back", func(s *Snapshot) { s.State.Warned = true }, "continue 5 c"},
 }
 
 func TestEvaluate(t *testing.T) {

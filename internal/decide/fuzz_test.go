@@ -140,7 +140,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && chooses(s) && s.List.Err == nil && len(s.Lost)+len(s.Changed) == 0 && d.Failure == nil &&
+	case !open && chooses(s) && s.List.Err == nil && len(s.Changed) == 0 && d.Failure == nil &&
 		(!s.NoList || claims(s)) && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
@@ -185,7 +185,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 			return proven(s, true)
 		case s.NoList:
 		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete &&
-			len(s.Lost)+len(s.Changed) == 0:
+			len(s.Changed) == 0:
 			return nil
 		case d.Next.ExitReason == AllChecksPass && asks(s, EvaluateValidation) && len(s.Checks) > 0:
 			return proven(s, true)
@@ -216,7 +216,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 
 // proven checks COMPLETE: either the checks alone prove it, or the list and the checks.
 func proven(s Snapshot, alone bool) error {
-	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Lost)+len(s.Changed) > 0 {
+	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Changed) > 0 {
 		return errors.New("complete, and something is open, broken or lost")
 	}
 	passed := func(c Check, id string) bool {
@@ -232,7 +232,7 @@ func proven(s Snapshot, alone bool) error {
 	for _, c := range s.Checks {
 		for _, item := range append([]features.Item{{}}, s.List.Items...) {
 			of := c.When == WhenFeature
-			if (item.ID != "") == of && (!of || item.Passes) && (!of || c.IsFor(item.ID)) && !passed(c, item.ID) {
+			if (item.ID != "") == of && (!of || item.Passes && !item.IsAdded) && (!of || c.IsFor(item.ID)) && !passed(c, item.ID) {
 				return fmt.Errorf("complete without the check %s of %q", c.Name, item.ID)
 			}
 		}
@@ -313,7 +313,6 @@ func TestProperties(t *testing.T) {
 			return d, need
 		},
 		"completes what nobody claims":   func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
-		"does not see what was lost":     func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
 		"does not see what changed":      func(s Snapshot) (Decision, Need) { s.Changed = nil; return Decide(s) },
 		"does not know that others work": func(s Snapshot) (Decision, Need) { s.OthersWork = false; return Decide(s) },
 		"asks for ever":                  func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },

@@ -171,9 +171,8 @@ type Folder struct {
 // Listed is the list of the loop, and what became of it.
 type Listed struct {
 	List      List
-	NoList    bool     // the loop has no list: a claim and the checks complete it; List is empty
-	ListIsOld bool     // List is what a tracker printed at an earlier time
-	Lost      []string // features that were deleted or reworded after a person trusted them
+	NoList    bool // the loop has no list: a claim and the checks complete it; List is empty
+	ListIsOld bool // List is what a tracker printed at an earlier time
 }
 
 // Rules is what ralph.json says, as a person trusted it.
@@ -184,10 +183,9 @@ type Rules struct {
 	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default
 	Checks     []Check
-	Held       map[string]string // the features that a person trusted, by id; nil: all features
-	Untrusted  bool              // there are checks or commands that nobody has trusted, so they do not run
-	Recheck    string            // RecheckStale, RecheckAll or RecheckNever
-	Commit     bool              // what a stop has proven is committed
+	Untrusted  bool   // there are checks or commands that nobody has trusted, so they do not run
+	Recheck    string // RecheckStale, RecheckAll or RecheckNever
+	Commit     bool   // what a stop has proven is committed
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,
@@ -207,7 +205,6 @@ type Decision struct {
 	Note       string        // a person's text for the next prompt, which Next no longer has
 	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
 	AnsweredBy string        // that evaluator's name
-	Lost       []string      // features that the agent must put back
 	Changed    []string      // locked files that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
 	Lane       int           // of a run: the number of the lane that it is about; 0: there are no lanes

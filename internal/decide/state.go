@@ -42,7 +42,6 @@ const (
 	NoProgress        = "no_progress"
 	ConfigChanged     = "config_changed"
 	RecordChanged     = "record_changed"
-	ListChanged       = "list_changed"
 	AllBlocked        = "all_blocked"
 	PermissionDenied  = "permission_denied"
 	Asks              = "asks" // the agent wants a person

@@ -196,26 +196,20 @@ func backgroundWork(st *stop) answer {
 	return answer{verdict: Wait}
 }
 
-// trustedPartsDiffer asks the agent to put back what is locked: features that were deleted or reworded, and files. It
-// asks once; then the loop ends.
+// trustedPartsDiffer asks the agent to put back the locked files that have changed. It asks once; then the loop ends.
 func trustedPartsDiffer(st *stop) answer {
-	if len(st.Lost)+len(st.Changed) == 0 {
+	if len(st.Changed) == 0 {
 		st.next.Warned = st.next.Warned && st.List.Err != nil
 		st.next.Complete = false
 		return answer{}
 	}
-	switch asked := st.next.Warned; {
-	case asked && len(st.Changed) > 0:
+	if st.next.Warned {
 		return finish(Blocked, ConfigChanged, Differs(st.Changed))
-	case asked:
-		return finish(Blocked, ListChanged, plain.Line(
-			"parts of the list were deleted or reworded after it was trusted: "+strings.Join(st.Lost, ", "), 500))
 	}
 	next, _ := st.List.Next()
 	st.attempt = next.ID
 	st.restores = true
 	st.next.Warned = true
-	st.d.Lost = st.Lost
 	st.d.Changed = st.Changed
 	return answer{}
 }

@@ -41,20 +41,15 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkLost compares a long list with the trusted list.
-func BenchmarkLost(b *testing.B) {
-	data := long(6000)
-	l, err := Parse(data)
+// BenchmarkTakeFlags compares a long list with the trusted list.
+func BenchmarkTakeFlags(b *testing.B) {
+	l, err := Parse(long(6000))
 	if err != nil {
 		b.Fatal(err)
 	}
-	was := map[string]string{}
-	for _, item := range l.Items {
-		was[item.ID] = item.Identity()
-	}
 	for b.Loop() {
-		if lost := l.Lost(was, nil); lost != nil {
-			b.Fatal(lost)
+		if changes := l.TakeFlags(l).Changes; changes != nil {
+			b.Fatal(changes)
 		}
 	}
 }

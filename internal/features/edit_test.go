@@ -20,9 +20,8 @@ var quirks = map[string]func(string) string{
 	},
 }
 
-// TestRoundTrip reopens an item and claims it again, in each shape with each quirk. No other
-// byte may change.
-func TestRoundTrip(t *testing.T) {
+// TestReopenQuirks reopens an item, in each shape with each quirk. No other byte may change.
+func TestReopenQuirks(t *testing.T) {
 	for _, tc := range samples {
 		for name, quirk := range quirks {
 			claimed, reopened := split(t, quirk(tc.text))
@@ -33,10 +32,6 @@ func TestRoundTrip(t *testing.T) {
 			got, err := l.Mark([]byte(claimed), l, []string{tc.reopened}, false)
 			if err != nil || string(got) != reopened {
 				t.Errorf("%s, %s: %v\ngot  %s\nwant %s", tc.name, name, err, got, reopened)
-			}
-			again, err := l.Restore([]byte(reopened))
-			if err != nil || string(again) != claimed {
-				t.Errorf("%s, %s: set again: %v\ngot  %s\nwant %s", tc.name, name, err, again, claimed)
 			}
 			// The control: the comparison must see a lost byte.
 			if bad := strings.Replace(string(got), "\n", "", 1); strings.Contains(reopened, "\n") && bad == reopened {

@@ -224,16 +224,8 @@ func (l List) Find(id string) (Item, bool) {
 	return Item{}, false
 }
 
-// MarkAdded marks the items that are not among those that a person trusted, by id. They come last, whatever they say.
-func (l *List) MarkAdded(trusted map[string]string) {
-	for _, items := range [][]Item{l.all, l.Items} {
-		for n := range items {
-			if _, has := trusted[items[n].ID]; !has {
-				items[n].IsAdded, items[n].Priority = true, math.Inf(1)
-			}
-		}
-	}
-}
+// Text returns the text of the list, as it was read.
+func (l List) Text() string { return l.text }
 
 // Open returns the ids of the items that do not pass, in list order.
 func (l List) Open() []string {

@@ -85,42 +85,6 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-func TestLost(t *testing.T) {
-	const text = `[{"id":"a","description":"x","steps":["1","2"],"passes":false},` +
-		`{"id":"b","passes":true},{"description":"c"}]`
-	parse := func(text string) List {
-		l, err := Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	was := map[string]string{}
-	for _, item := range parse(text).Items {
-		was[item.ID] = item.Identity()
-	}
-	for now, want := range map[string]string{
-		text: "",
-		`[{"id":"b","passes":false,"notes":"n"},{"id":"a","description":"x","steps":["1","2"],"passes":true},` +
-			`{"description":"c","passes":true},{"id":"d"}]`: "",
-		`[ { "passes" : true, "steps" : [ "1", "\u0032" ], "description" : "x", "id":"a" }, ` +
-			`{"id":"b"}, {"description":"c"} ]`: "",
-		`[{"id":"a","description":"y","steps":["1","2"]},{"id":"b"},{"description":"c"}]`: "a",
-		`[{"id":"a","description":"x","steps":[]},{"id":"b"},{"description":"c"}]`:        "a",
-		`[{"id":"b"},{"id":"a","description":"x","steps":["1","2"]}]`:                     "#3",
-		`[{"id":"z"}]`: "#3 a b",
-	} {
-		if got := strings.Join(parse(now).Lost(was, nil), " "); got != want {
-			t.Errorf("%s: lost %q, want %q", now, got, want)
-		}
-	}
-	restored, err := parse(`[{"id":"a","passes":true},{"description":"c","passes":true}]`).Restore([]byte(text))
-	want := `[{"id":"a","description":"x","steps":["1","2"],"passes":true},{"id":"b","passes":false},{"description":"c"}]`
-	if err != nil || string(restored) != want {
-		t.Errorf("%s, %v", restored, err)
-	}
-}
-
 func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"empty file", " \n", "line 1, column 1: nothing here"},

@@ -52,54 +52,6 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestBeside has what an agent may do beside the items of a list, and what it may not.
-func TestBeside(t *testing.T) {
-	const object = `{"project":"p","rules":{"all":"tested","n":3},"total":2,"metadata":{"passing":0,"updatedAt":"x"},` +
-		`"current_feature":"a","features":[{"id":"a","title":"A"}]}`
-	const tagged = `{"m":{"tasks":[{"id":1,"title":"A"}],"metadata":{"description":"d"}},` +
-		`"other":{"tasks":[{"id":1,"title":"B"}]}}`
-	const text = "# Plan\n\nAll with tests.\n\n- [ ] A\n  with b\n- [ ] C\n\n```\ncode\n```\n"
-	for _, tc := range []struct{ was, from, to, lost string }{
-		{object, `"total":2`, `"total":3`, ""},
-		{object, `"passing":0`, `"passing":1`, ""},
-		{object, `"updatedAt":"x"`, `"updatedAt":"y"`, ""},
-		{object, `"current_feature":"a"`, `"current_feature":"b"`, ""},
-		{object, `"project":"p"`, `"project" : "\u0070", "notes": ["n"]`, ""},
-		{object, `"tested"`, `"quick"`, `the text "rules.all"`},
-		{object, `"n":3`, `"n":1`, `the text "rules.n"`},
-		{object, `"all":"tested"`, `"all":"quick","all":"tested"`, `the text "rules.all" the text "rules.n"`},
-		{object, `"rules":{"all":"tested","n":3},`, ``, `the text "rules.all" the text "rules.n"`},
-		{object, `"project":"p"`, `"project":{"p":"p"}`, `the text "project"`},
-		{tagged, `"B"`, `"C"`, ""},
-		{tagged, `"d"`, `"e"`, `the text "metadata.description"`},
-		{text, "[ ] A", "[x] A", ""},
-		{text, "  with b\n", "  with b\n  done by hand\n", ""},
-		{text, "# Plan\n\n", "# Plan\n", ""},
-		{text, "code\n```\n", "code\n```\n\n## Notes\n", ""},
-		{text, "# Plan", "# Draft", `the text "# Plan"`},
-		{text, "All with", "None with", `the text "All with tests."`},
-		{text, "  with b", "  without b", `the text "with b"`},
-		{text, "code\n", "", `the text "code"`},
-		{text, "- [ ] A\n  with b\n- [ ] C\n", "- [ ] C\n- [ ] A\n  with b\n", "the order of its lines"},
-	} {
-		parse := func(text string) List {
-			l, err := Parse([]byte(text))
-			if err != nil {
-				t.Fatalf("%s: %v", text, err)
-			}
-			return l
-		}
-		if !strings.Contains(tc.was, tc.from) {
-			t.Fatalf("%q is not in %q", tc.from, tc.was)
-		}
-		tag := strings.Replace(tc.was, `"m":`, `"master":`, 1)
-		now := parse(strings.Replace(tag, tc.from, tc.to, 1))
-		if got := strings.Join(now.Lost(nil, parse(tag).Beside()), " "); got != tc.lost {
-			t.Errorf("%q instead of %q: lost %s, want %s", tc.to, tc.from, got, tc.lost)
-		}
-	}
-}
-
 // TestParseTwice has keys that are there twice beside the items of a list.
 func TestParseTwice(t *testing.T) {
 	for text, want := range map[string]string{

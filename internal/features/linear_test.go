@@ -49,10 +49,16 @@ func TestLinear(t *testing.T) {
 			l := read(data)
 			return func() error { _, err := l.Mark(data, was, ids(was), false); return err }
 		},
-		"restore": func(n int) func() error {
-			data := items(n, `{"id":"N","title":"t","status":"todo"}`)
-			l := read(items(n, `{"id":"N","title":"t","status":"done"}`))
-			return func() error { _, err := l.Restore(data); return err }
+		"take the flags of a list whose items have no id, have moved and are reworded": func(n int) func() error {
+			was := read(items(n, `{"description":"N"}`))
+			now := read([]byte(`[{"description":"new","passes":true},` +
+				string(items(n, `{"description":"N","passes":true},{"description":"other N"}`))[1:]))
+			return func() error {
+				if passed := was.TakeFlags(now).Passed(); passed != n+1 {
+					return fmt.Errorf("%d items pass", passed)
+				}
+				return nil
+			}
 		},
 		"order, each item before those in front of it": func(n int) func() error {
 			n *= 4

@@ -81,15 +81,9 @@ func TestMarkBoxes(t *testing.T) {
 			t.Errorf("%q, want %q, %v", out, want, err)
 		}
 		after, err := Parse(out)
-		if err != nil || passes != (after.Passed() == 5) || len(after.Lost(nil, l.Beside())) > 0 {
+		if err != nil || passes != (after.Passed() == 5) || len(l.TakeFlags(after).Changes) > 0 {
 			t.Errorf("%d pass, %v", after.Passed(), err)
 		}
-	}
-	// The agent may write a box as usual.
-	l, _ := Parse([]byte("# [] A\n- [ ]b\n- [✓] c\n"))
-	after, _ := Parse([]byte("# [x] A\n- [x] b\n- [ ] c\n"))
-	if lost := after.Lost(nil, l.Beside()); lost != nil {
-		t.Error(lost)
 	}
 }
 

@@ -56,25 +56,12 @@ func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, er
 			marked[l.index(task.ID)] = true
 		}
 	}
-	return l.set(data, l, func(at int) bool { return marked[at] && passes || l.all[at].Passes && !marked[at] }), nil
-}
-
-// Restore returns baseline, an earlier text of the list, with those items passing that
-// pass in l. The error is that of Parse.
-func (l List) Restore(baseline []byte) ([]byte, error) {
-	was, err := l.Reading.Parse(baseline)
-	if err != nil {
-		return nil, err
-	}
-	return was.set(baseline, l, func(at int) bool {
-		now, has := l.Find(was.all[at].ID)
-		return has && now.Passes
-	}), nil
+	return l.set(data, func(at int) bool { return marked[at] && passes || l.all[at].Passes && !marked[at] }), nil
 }
 
 // set returns data, which Parse has read as l, with those items passing that passes
-// names by their indexes in all. It writes status words as the list model has them.
-func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
+// names by their indexes in all.
+func (l List) set(data []byte, passes func(at int) bool) []byte {
 	var edits []int
 	for n := range l.all {
 		if item := &l.all[n]; item.takesMark() && !item.dropped && passes(n) != item.Passes {
@@ -82,7 +69,7 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 		}
 	}
 	slices.SortFunc(edits, func(a, b int) int { return cmp.Compare(l.all[a].editAt(), l.all[b].editAt()) })
-	words := model.words()
+	words := l.words()
 	var edited bytes.Buffer
 	from := 0
 	for _, n := range edits {
@@ -97,7 +84,7 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 			edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:from])))
 			continue
 		}
-		key, value := model.Claim(*item, true)
+		key, value := l.Claim(*item, true)
 		if gjson.Get(item.raw, key).Exists() { // and is no mark
 			key, value = "passes", "true"
 		}

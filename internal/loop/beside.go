@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -82,17 +82,21 @@ func (l *Loop) there(path string) string {
 
 // ListThere reads the copy of the list in the work tree of Beside, in which a worker claims features.
 func (p *Picture) ListThere() decide.List {
-	how := features.Reading{Skip: p.Config.SkipHeadings, Now: p.Snapshot.Now}
-	return loopdir.ReadList(p.Loop.there(p.ListPath()), how, p.Loop.project())
+	return p.underContract(loopdir.ReadList(p.Loop.there(p.ListPath()), p.reading(), p.Loop.project()))
 }
 
 // SetClaims marks features in the loop's own list as passing, or as open again, and stores the results of checks that
-// ran in another work tree with the same contents. A tracker has no command that claims: there the agents do.
+// ran in another work tree with the same contents. A feature that the file has no entry for stays open. A tracker has no
+// command that claims: there the agents do.
 func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results []decide.Receipt) error {
 	p, err := l.Look()
 	if err != nil {
 		return err
 	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		item, has := p.Snapshot.List.Find(id)
+		return has && !item.InFile()
+	})
 	tracked := p.Config.Source.Given()
 	if tracked && !passes {
 		return p.reopenTracked(ctx, ids)

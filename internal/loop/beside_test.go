@@ -208,7 +208,7 @@ func TestBesideHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Store.Locked(time.Second, func() error { return l.SetTrust(trust, p.ListPath()) }); err != nil {
+	if err := l.Store.Locked(time.Second, func() error { return l.SetTrust(trust) }); err != nil {
 		t.Fatal(err)
 	}
 	p, beside := look(t, l, tree)

@@ -274,7 +274,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		if err := config.CheckID(feature); err != nil {
 			return nil, errNotRun(err.Error())
 		}
-		if _, held := r.Config.Features[feature]; !held && len(r.Config.Features) > 0 {
+		if !r.Snapshot.Holds(feature) {
 			return nil, errNotRun("nobody has trusted this feature, which was added to the list")
 		}
 	}

@@ -192,10 +192,9 @@ func (l *Loop) listPath(c config.Config) string {
 // maxScript is the largest script that is kept, in bytes.
 const maxScript = 1 << 20
 
-// SetTrust records what a person has trusted, and keeps copies of the notifiers' scripts. path is
-// as in loopdir.Store.SetTrust. The caller holds the lock.
-func (l *Loop) SetTrust(t config.Trust, path string) error {
-	if err := l.Store.SetTrust(t, path); err != nil {
+// SetTrust records what a person has trusted, and keeps copies of the notifiers' scripts. The caller holds the lock.
+func (l *Loop) SetTrust(t config.Trust) error {
+	if err := l.Store.SetTrust(t); err != nil {
 		return err
 	}
 	texts := map[string][]byte{}
@@ -293,7 +292,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	return t, list.Err
 }
 
-// holdList records what a list asks for, if the list is to be held. It refuses an ambiguous list,
+// holdList makes a list part of the contract, if there is one. It refuses an ambiguous list,
 // and checks that do not fit the list.
 func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	if key, where := list.Twice(); key != "" {
@@ -302,9 +301,8 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	if !c.HoldsList() {
 		return nil
 	}
-	t.Features, t.Beside = map[string]string{}, list.Beside()
-	for _, item := range list.Items {
-		t.Features[item.ID] = item.Identity()
+	if len(list.Items) > 0 { // else a tracker was not asked yet
+		t.SetList(list.Text())
 	}
 	for _, check := range c.Checks {
 		for _, id := range check.Features {
@@ -359,14 +357,14 @@ func (p *Picture) holdFirst() (changed bool, err error) {
 		p.Snapshot.ConfigErr = err
 		return false, nil
 	}
-	return true, p.Loop.Store.SetTrust(record, p.ListPath())
+	return true, p.Loop.Store.SetTrust(record)
 }
 
 // Unheld reports whether the list should be held and is not, because it had no checks when a person
 // trusted the loop.
 func (p *Picture) Unheld() bool {
 	c := &p.Config
-	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && c.HoldsList()
+	return c.Trusted && !c.Revoked && c.ListSHA256 == "" && !c.Source.Given() && c.HoldsList()
 }
 
 // TrustSource adds the tracker's items to a record that is about to be trusted.

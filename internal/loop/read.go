@@ -132,16 +132,12 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)
 	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.Given() { // a tracker's list brings no checks
-		p.Config.AddListChecks(s.List.List, s.Lost)
+		p.Config.AddListChecks(s.List.List)
 	}
 	p.untrusted = p.untrustedSinceStart()
 	for _, e := range p.Config.Evaluators {
 		e.Refused = e.Untrusted
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
-	}
-	if len(p.Config.Features) > 0 {
-		s.Held = p.Config.Features
-		s.List.MarkAdded(s.Held)
 	}
 	s.Untrusted = p.Config.Untrusted > 0 || p.untrusted != ""
 	s.Recheck = p.Config.Recheck
@@ -185,18 +181,36 @@ func (p *Picture) readList(listed *decide.List) {
 	case s.ListIsOld:
 		s.List = p.Loop.Store.SourceList(s.Now)
 	default:
-		how := features.Reading{Skip: p.Config.SkipHeadings, Now: s.Now}
-		s.List = p.Loop.Store.List(p.ListPath(), how)
+		s.List = p.Loop.Store.List(p.ListPath(), p.reading())
 	}
-	s.Lost = p.lost()
+	if p.Config.ListSHA256 != "" {
+		s.List = p.underContract(s.List)
+	}
 }
 
-// lost returns the features that were deleted or reworded after a person trusted them.
-func (p *Picture) lost() []string {
-	if p.Snapshot.List.Err != nil || len(p.Config.Features) == 0 {
-		return nil
+// reading is how the list is read.
+func (p *Picture) reading() features.Reading {
+	return features.Reading{Skip: p.Config.SkipHeadings, Now: p.Snapshot.Now}
+}
+
+// underContract returns the list as a person trusted it, with the flags of the one that was read. One that is gone, or
+// has no items, claims nothing.
+func (p *Picture) underContract(list decide.List) decide.List {
+	_, moved := os.Stat(p.Loop.At.Project)
+	gone := list.Missing && moved == nil || errors.Is(list.Err, features.ErrEmpty)
+	if p.Config.ListSHA256 == "" || p.Snapshot.NoList || list.Err != nil && !gone {
+		return list
 	}
-	return p.Snapshot.List.Lost(p.Config.Features, p.Config.Beside)
+	how := p.reading()
+	if !p.Config.Source.Given() {
+		_, how.Tag = features.Named(p.ListPath())
+	}
+	contract, err := how.Parse([]byte(p.Config.ListText))
+	if err != nil {
+		return decide.List{Err: fmt.Errorf("the list that was trusted cannot be read: %v; look at the list, then run: %s", err,
+			InProject(p.Loop.Env, p.Loop.At, p.Loop.Call("trust")))}
+	}
+	return decide.List{List: contract.TakeFlags(list.List)}
 }
 
 // ListPath returns the path of the list, as features.Named reads it.

@@ -18,7 +18,8 @@ import (
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
 	if p.Snapshot.ListIsOld && p.askAnew(ctx, 0, false) != nil {
-		p.Snapshot.List = p.Loop.Store.SourceList(p.Snapshot.Now) // while checks run, what it said last has to do
+		list := p.Loop.Store.SourceList(p.Snapshot.Now) // while checks run, what it said last has to do
+		p.Snapshot.List = p.underContract(list)
 	}
 }
 
@@ -47,7 +48,7 @@ func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) e
 			return errYielded
 		}
 		r.keepSource(&p.Snapshot.List)
-		p.Snapshot.Lost = p.lost()
+		p.Snapshot.List = p.underContract(p.Snapshot.List)
 		return nil
 	})
 }

@@ -66,12 +66,16 @@ func (s *Store) Keep(session string) (*Kept, error) {
 		}
 		k.folders = append(k.folders, f)
 	}
-	var err error
-	for _, f := range []keptFile{
+	files := []keptFile{
 		{name: stateFile, limit: maxState}, {name: trustFile, limit: maxTrust},
 		{name: receiptsFile, limit: maxReceipts},
-		{name: baselineFile, limit: features.MaxBytes}, {name: sourceFile, limit: features.MaxBytes},
-	} {
+		{name: sourceFile, limit: features.MaxBytes},
+	}
+	trust, err := s.Trust()
+	if err == nil && trust != nil && trust.ListSHA256 != "" { // a record that is unreadable is kept as it is
+		files = append(files, keptFile{name: listPrefix + trust.ListSHA256, limit: features.MaxBytes})
+	}
+	for _, f := range files {
 		f.data, err = s.record(f.name, f.limit)
 		if err != nil {
 			return nil, err

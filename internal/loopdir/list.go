@@ -152,38 +152,3 @@ func (s *Store) SweepList(path string) {
 		}
 	}
 }
-
-// Baseline returns the trusted copy of the list, nil: there is none.
-func (s *Store) Baseline() ([]byte, error) { return s.record(baselineFile, features.MaxBytes) }
-
-// RestoreList replaces the list at path by the trusted copy. Features that pass now still
-// pass afterwards. The replaced text is kept as list.bak. The caller holds the lock.
-func (s *Store) RestoreList(path string, how features.Reading) error {
-	baseline, err := s.Baseline()
-	if err != nil || baseline == nil {
-		return errors.Join(err, errors.New(
-			"there is no trusted copy of the list; 'ralph-stop-hook trust' keeps one if there are checks",
-		))
-	}
-	root, name, err := s.listRoot(path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	now, err := optional(read(root, name, features.MaxBytes))
-	if err != nil {
-		return err // without its text, the features that pass are unknown
-	}
-	_, how.Tag = features.Named(path)
-	list, _ := how.Parse(now) // in a broken list, no feature is known to pass
-	restored, err := list.Restore(baseline)
-	if err != nil {
-		return err
-	}
-	if now != nil && s.loop != nil {
-		if err := replace(s.loop, backupFile, now, 0o600, true, nil); err != nil {
-			return err
-		}
-	}
-	return replace(root, name, restored, 0o644, true, nil)
-}

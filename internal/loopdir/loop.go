@@ -24,9 +24,9 @@ const (
 	indexFile    = "tree"        // what the files of the work tree said at the last stop that looked there
 	sourceFile   = "source.json" // the last list that a tracker sent
 	receiptsFile = "receipts.json"
-	baselineFile = "baseline.json" // the trusted copy of the list
-	backupFile   = "list.bak"      // in the loop folder: the list before our first edit
-	troubleFile  = "trouble"       // id of the last trouble told but not recorded; empty if the disk was full
+	listPrefix   = "list-"    // and the hash of its text: the list that a person has trusted
+	backupFile   = "list.bak" // in the loop folder: the list before our first edit
+	troubleFile  = "trouble"  // id of the last trouble told but not recorded; empty if the disk was full
 )
 
 // RecordsFolder returns the folder that has the state folder of each loop. stateDir is the user's state folder.

@@ -407,24 +407,60 @@ func TestTellOnce(t *testing.T) {
 	}
 }
 
-// TestRestoreUnread checks that RestoreList does not replace a list that it cannot read:
-// nobody would know any more which features pass.
-func TestRestoreUnread(t *testing.T) {
-	l := newLoop(t)
-	path := filepath.Join(l.Dir, ListFile)
-	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true}]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := opened(t, l)
+// TestTrustedList keeps the list that a person has trusted beside the record of trust.
+func TestTrustedList(t *testing.T) {
+	s := opened(t, newLoop(t))
 	lock(t, s)
-	if err := s.SetTrust(config.Trust{Features: map[string]string{"a": "x"}}, path); err != nil {
+	files := func() int {
+		names, _ := filepath.Glob(filepath.Join(s.Loop.StatePath(), listPrefix+"*"))
+		return len(names)
+	}
+	for n, text := range []string{"- [ ] a", "- [ ] b", "- [ ] c", "", "- [ ] c", ""} {
+		trust := config.NewTrust([]byte("{}"), "")
+		if text != "" {
+			trust.SetList(text)
+		}
+		if err := s.SetTrust(trust); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Trust()
+		if err != nil || got.ListText != text || files() > 2 {
+			t.Fatalf("trust %d: the list is %q in one of %d files, want %q: %v", n, got.ListText, files(), text, err)
+		}
+	}
+	if err := s.SetTrust(config.NewTrust([]byte("{}"), "")); err != nil || files() != 0 {
+		t.Errorf("%d lists are left: %v", files(), err)
+	}
+
+	// What a command of the loop does to the list is undone. One that is not what was trusted is not believed.
+	trust := config.NewTrust([]byte("{}"), "")
+	trust.SetList("- [ ] a")
+	path := filepath.Join(s.Loop.StatePath(), listPrefix+trust.ListSHA256)
+	err := s.SetTrust(trust)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, features.MaxBytes+1); err != nil {
+	kept, err := s.Keep("")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RestoreList(path, features.Reading{}); err == nil {
-		t.Error("a list that was not read was restored")
+	for _, spoil := range []func() error{
+		func() error { return os.Remove(path) },
+		func() error { return os.WriteFile(path, []byte("- [x] a"), 0o600) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := opened(t, s.Loop).Trust(); err == nil {
+			t.Errorf("the list %q is believed", got.ListText)
+		}
+		changed, err := s.Mend(kept)
+		if err != nil || changed != path {
+			t.Errorf("changed is %q, %v", changed, err)
+		}
+		if got, err := opened(t, s.Loop).Trust(); err != nil || got.ListText != "- [ ] a" {
+			t.Errorf("the list is not as it was: %v", err)
+		}
 	}
 }
 

@@ -357,13 +357,10 @@ const scriptPrefix = "script-"
 // KeepScripts keeps copies of files, by name, and removes what was kept under other names. A nil
 // text leaves a copy as it is. The caller holds the lock.
 func (s *Store) KeepScripts(texts map[string][]byte) (err error) {
-	entries, err := os.ReadDir(s.state.Name())
-	for _, entry := range entries {
-		name, is := strings.CutPrefix(entry.Name(), scriptPrefix)
-		if _, wanted := texts[name]; is && !wanted {
-			err = errors.Join(err, s.state.Remove(entry.Name()))
-		}
-	}
+	err = s.removeOthers(scriptPrefix, func(name string) bool {
+		_, is := texts[strings.TrimPrefix(name, scriptPrefix)]
+		return is
+	})
 	for name, text := range texts {
 		if text != nil {
 			err = errors.Join(err, replace(s.state, scriptPrefix+name, text, 0o700, true, nil))
@@ -483,10 +480,27 @@ func (s *Store) Trust() (*config.Trust, error) {
 	if err == nil {
 		t, err = config.ParseTrust(data)
 	}
+	if err == nil && t.ListSHA256 != "" {
+		err = s.readTrustedList(&t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the trust record %s cannot be used: %w", filepath.Join(s.state.Name(), trustFile), err)
 	}
 	return &t, nil
+}
+
+// readTrustedList reads the list of the contract.
+func (s *Store) readTrustedList(t *config.Trust) error {
+	name := listPrefix + t.ListSHA256
+	text, err := s.record(name, features.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if !t.IsList(text) {
+		return fmt.Errorf("%s beside it is not the list that was trusted", name)
+	}
+	t.ListText = jsontext.String(text)
+	return nil
 }
 
 // ErrUnprotected means that the state folder is not safe from an agent, so no trust is
@@ -494,22 +508,36 @@ func (s *Store) Trust() (*config.Trust, error) {
 var ErrUnprotected = errors.New("the state folder is in the project, " +
 	"so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to another folder")
 
-// SetTrust records what a person has trusted and keeps a copy of the list at path. If path
-// is empty, the copy of an earlier call stays. The caller holds the lock.
-func (s *Store) SetTrust(t config.Trust, path string) error {
+// SetTrust records what a person has trusted, the list first: its file is named by what it says, so the record always
+// has its own. The list of the record before stays for those who have just read that. The caller holds the lock.
+func (s *Store) SetTrust(t config.Trust) error {
 	if !s.Protected {
 		return ErrUnprotected
 	}
-	if len(t.Features) > 0 && path != "" {
-		list, err := optional(readList(path, []string{s.Loop.Dir, s.Loop.Project})) // the list may not exist yet
-		if err == nil {
-			err = s.replaceRecord(baselineFile, list)
-		}
-		if err != nil {
+	before, _ := s.Trust() // one that is unreadable is replaced
+	list := listPrefix + t.ListSHA256
+	if t.ListSHA256 != "" {
+		if err := s.replaceRecord(list, []byte(t.ListText)); err != nil {
 			return err
 		}
 	}
-	return s.replaceJSON(trustFile, t, maxTrust)
+	if err := s.replaceJSON(trustFile, t, maxTrust); err != nil {
+		return err
+	}
+	return s.removeOthers(listPrefix, func(name string) bool {
+		return name == list || before != nil && name == listPrefix+before.ListSHA256
+	})
+}
+
+// removeOthers removes the files of the state folder that begin with a prefix and are not wanted.
+func (s *Store) removeOthers(prefix string, wanted func(name string) bool) error {
+	entries, err := os.ReadDir(s.state.Name())
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasPrefix(name, prefix) && !wanted(name) {
+			err = errors.Join(err, s.state.Remove(name))
+		}
+	}
+	return err
 }
 
 // Config returns the text of ralph.json, or nil if there is no such file.

@@ -231,7 +231,7 @@ func (w *world) trust() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	err = l.Store.Locked(loop.LockWait, func() error { return l.SetTrust(record, p.ListPath()) })
+	err = l.Store.Locked(loop.LockWait, func() error { return l.SetTrust(record) })
 	if err != nil {
 		w.t.Fatal(err)
 	}

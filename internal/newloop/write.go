@@ -164,7 +164,7 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := l.SetTrust(record, l.At.ListPath(m.List, "")); err != nil && l.Store.Protected {
+	if err := l.SetTrust(record); err != nil && l.Store.Protected {
 		return err // an unprotected loop has no command to trust
 	}
 	m.lookAtLocked(l, record)

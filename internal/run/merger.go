@@ -445,9 +445,6 @@ func (l *lanes) listed(ctx context.Context) bool {
 
 // unusable says why no work can be given out with the list and the configuration as they are.
 func unusable(s *decide.Snapshot) error {
-	if len(s.Lost) > 0 {
-		return fmt.Errorf("the list lacks %s", plain.Line(strings.Join(s.Lost, ", "), 200))
-	}
 	return cmp.Or(s.ConfigErr, s.List.Err)
 }
 

@@ -218,8 +218,6 @@ var laneRows = []row{
 	{"a locked file has changed", func(s *laneStop) { s.Changed = []string{"x"} }, "end BLOCKED config_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *laneStop) { s.List = decide.List{Err: broken} },
 		"end FAILED unusable"},
-	{"features are gone: no agent in a lane puts them back", func(s *laneStop) { s.Lost = []string{"z"} },
-		"end BLOCKED list_changed"},
 	{"an evaluator completes it, and another lane works", func(s *laneStop) {
 		s.Evaluators, s.Message = []decide.Evaluator{{Preset: decide.EvaluatePromise}}, "<promise>COMPLETE</promise>"
 	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},

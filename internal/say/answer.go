@@ -87,8 +87,8 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 			message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
 		}
 	}
-	if len(d.Lost) > 0 {
-		message += fmt.Sprintf(" · %s of the list changed or gone", plain.Count(len(d.Lost), "part"))
+	if len(p.Snapshot.List.Changes) > 0 {
+		message += " · " + NotCounted(p)
 	}
 	if len(d.Changed) > 0 {
 		message += " · locked, and changed: " + decide.Names(d.Changed)
@@ -274,6 +274,9 @@ func notes(p *loop.Picture, d decide.Decision) string {
 		}
 	}
 	if d.Verdict == decide.End {
+		if len(p.Snapshot.List.Changes) > 0 {
+			add(NotCounted(p))
+		}
 		if names := NotUsed(p); names != "" {
 			add("not used by the checks: " + names)
 		}
@@ -282,6 +285,15 @@ func notes(p *loop.Picture, d decide.Decision) string {
 		}
 	}
 	return notes.String()
+}
+
+// NotCounted says in a line what the file of the list changes that a person has trusted.
+func NotCounted(p *loop.Picture) string {
+	var changes []string
+	for _, change := range p.Snapshot.List.Changes {
+		changes = append(changes, plain.Line(change.ID, 80)+" was "+change.How)
+	}
+	return fmt.Sprintf("not counted: %s: %s", plain.Path(p.Loop.At.Project, p.ListName()), decide.Names(changes))
 }
 
 // Uncommitted says why proven work is not committed. No commit of the loop follows one that is complete.

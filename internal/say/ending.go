@@ -118,9 +118,6 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("%s; %s. The last lines of checks.log show what ran; find out what it wrote. "+
 			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",
 			s.Needs, so, do("resume"))
-	case decide.ListChanged:
-		return fmt.Sprintf("%s; %s. '%s --restore' puts them back, '%s' accepts the list as it is; "+
-			"then '%s' continues the loop.", s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
 		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
 			"when that is fixed, '%s' continues the loop.",
@@ -188,8 +185,6 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 	switch {
 	case d.Next.ExitReason == decide.AllBlocked:
 		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
-	case d.Next.ExitReason == decide.ListChanged:
-		what = Gone(p)
 	case d.Next.ExitReason == decide.ConfigChanged:
 		what += fmt.Sprintf("; put that back, or look at it and accept it: %s", do("trust"))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -45,19 +44,6 @@ func Changed(p *loop.Picture) string {
 	}
 	return fmt.Sprintf("%s; the next stop asks the agent to put that back; to accept it: %s", decide.Differs(changed),
 		p.Loop.Call("trust"))
-}
-
-// Gone tells a person which parts of the list were deleted or reworded.
-func Gone(p *loop.Picture) string {
-	trust := p.Loop.Call("trust")
-	lost := plain.Line(strings.Join(p.Snapshot.Lost, ", "), 300)
-	return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: %s; to put "+
-		"them back: %s --restore; to accept the list: %s", lost, trust, trust)
-}
-
-// CanRestore reports whether the list is gone, and was trusted, so that `trust --restore` puts it back.
-func CanRestore(p *loop.Picture) bool {
-	return p.Snapshot.List.Missing && len(p.Config.Features) > 0
 }
 
 // untrusted names the features that came into the list after a person trusted the checks. Nobody knows whether a person

@@ -1,11 +1,9 @@
 package say
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -47,7 +45,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	if d.Note != "" {
 		w.text.WriteString(NoteOf(d))
 	}
-	w.lost()
+	w.changed()
 	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
 		w.text.WriteString(Locked(p.Config.Config, p.Config.Files))
 	}
@@ -169,48 +167,20 @@ func (w *prompter) answer() {
 	}
 }
 
-func (w *prompter) lost() {
+func (w *prompter) changed() {
 	if changed := w.d.Changed; len(changed) > 0 {
 		w.addf("\nThese files are locked, and they have changed: %s\nPut them back as they were, without new ones, then "+
 			"continue. If you do not, the loop ends. Only a person can accept such a change: %s\n", decide.Names(changed),
 			w.p.Loop.Call("trust"))
 	}
-	lost := w.d.Lost
-	if len(lost) == 0 {
-		return
+	if len(w.p.Snapshot.List.Changes) > 0 {
+		w.addf("\n%s.\n", strings.Replace(NotCounted(w.p), "n", "N", 1))
 	}
-	w.addf("\nThese parts of %s were deleted or reworded: %s\nPut them back word for word, and take out what you "+
-		"added to them%s; then continue. If you do not, the loop ends.\n", w.list,
-		plain.Line(strings.Join(lost, ", "), 500), cmp.Or(w.added(), ", such as a key"))
-	if strings.HasPrefix(lost[0], "#") {
-		w.addf("(They have no ids, so their order counts: put them back in order, and add others at the end.)\n")
-	}
-}
-
-// added names the keys that the features to put back did not have when they were trusted, "" if none is known.
-func (w *prompter) added() string {
-	text, err := w.p.Loop.Store.Baseline()
-	list := &w.p.Snapshot.List.List
-	was, invalid := list.Reading.Parse(text)
-	if err != nil || invalid != nil {
-		return ""
-	}
-	var keys []string
-	for _, id := range w.d.Lost {
-		item, _ := list.Find(id) // one that is gone has no keys
-		for _, key := range item.Added(was) {
-			keys = append(keys, fmt.Sprintf("%s of %s", strconv.Quote(plain.Line(key, 60)), plain.Line(id, 80)))
-		}
-	}
-	if len(keys) == 0 {
-		return ""
-	}
-	return " (" + plain.First(keys, 5, 300) + ")"
 }
 
 func (w *prompter) feature() {
 	d := w.d
-	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil && len(d.Lost)+len(d.Changed) == 0
+	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil && len(d.Changed) == 0
 	if allClaimed && d.Failure == nil && !w.reviews {
 		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
 			"then end your turn.\n")

@@ -21,7 +21,7 @@ import (
 
 // Trust accepts a loop's ralph.json and list.
 func (v Verbs) Trust() *cobra.Command {
-	var yes, restore, revoked bool
+	var yes, revoked bool
 	const short = "Accept a loop's ralph.json and list as they are now"
 	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonFor(l); err != nil {
@@ -34,13 +34,9 @@ func (v Verbs) Trust() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if restore {
-			return t.restore()
-		}
 		return t.trust(yes)
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted; keep what passes now")
 	cmd.Flags().BoolVar(&revoked, "revoke", false,
 		"take trust back: no command of the loop runs; limits and list stay as trusted")
 	return cmd
@@ -122,21 +118,6 @@ func (t *truster) reading() features.Reading {
 	return features.Reading{Skip: t.config.SkipHeadings, Now: time.Now()}
 }
 
-func (t *truster) restore() error {
-	switch {
-	case t.config.Source.Given():
-		return errors.New("the list is a tracker's; put the features back there")
-	case t.config.NoList():
-		return errors.New("the loop has no list")
-	}
-	restore := func() error { return t.l.Store.RestoreList(t.path, t.reading()) }
-	if err := t.l.Store.Locked(loop.LockWait, restore); err != nil {
-		return err
-	}
-	fmt.Fprintf(t.w, "%s: the list is as it was trusted\n", name(t.l))
-	return nil
-}
-
 // trust shows what a person is about to trust, asks, and records it.
 func (t *truster) trust(yes bool) error {
 	asks := !yes && cli.CanAsk()
@@ -160,9 +141,9 @@ func (t *truster) trust(yes bool) error {
 			"as with: git diff\n", plain.Line(err.Error(), 1000))
 	}
 	t.show(record, before, list)
-	if len(record.Features) > 0 {
+	if record.ListSHA256 != "" {
 		fmt.Fprintf(t.w, "locked as they are: %s of %s\n",
-			plain.Count(len(record.Features), "feature"), plain.Path(t.l.At.Project, t.path))
+			plain.Count(len(list.Items), "feature"), plain.Path(t.l.At.Project, t.path))
 	}
 	switch {
 	case yes:
@@ -185,7 +166,7 @@ func (t *truster) trust(yes bool) error {
 		}
 		fmt.Fprintf(t.w, "the tracker lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
 	}
-	set := func() error { return t.l.SetTrust(record, t.path) }
+	set := func() error { return t.l.SetTrust(record) }
 	if err := t.l.Store.Locked(loop.LockWait, set); err != nil {
 		return err
 	}
@@ -236,7 +217,7 @@ func revoke(w io.Writer, l *loop.Loop) error {
 			return nil
 		}
 		record.Revoked = true
-		return l.Store.SetTrust(*record, "")
+		return l.Store.SetTrust(*record)
 	})
 	if err != nil {
 		return err

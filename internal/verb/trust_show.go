@@ -64,9 +64,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
 		t.showf("programs are looked up in %s", path)
 	}
-	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
-		t.showf("deleted or reworded since then: %s", strings.Join(lost, ", "))
-	}
+	t.showList(before, list)
 	t.showRoom(record, before)
 	c := t.config
 	c.Checks = slices.Concat(c.Checks, own)
@@ -77,6 +75,44 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 			strings.Join(passed, ", "))
 	}
 	t.warn(record, c, f)
+}
+
+// maxShown is how many changes of the list are shown.
+const maxShown = 20
+
+// showList shows what differs in the list from the one that was trusted before, but for what is done.
+func (t *truster) showList(before *config.Trust, list decide.List) {
+	if before.ListSHA256 == "" || t.config.Source.Given() || list.Err != nil {
+		return
+	}
+	was, err := list.Reading.Parse([]byte(before.ListText))
+	if err != nil {
+		t.showf("warning: what has changed in the list cannot be told: %s", err.Error())
+		return
+	}
+	is := was.TakeFlags(list.List)
+	var lines []string
+	for _, change := range is.Changes {
+		lines = append(lines, plain.Line(change.ID, 80)+" was "+change.How)
+		for _, line := range Diff(strings.Join(change.Was, "\n")+"\n", strings.Join(change.Now, "\n")+"\n") {
+			lines = append(lines, "  "+strings.TrimRight(line, "\n"))
+		}
+	}
+	for _, item := range is.Items {
+		if item.IsAdded {
+			lines = append(lines, plain.Line(item.ID, 80)+" was added: "+item.Title())
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	t.showf("%s changed after it was trusted:", plain.Path(t.l.At.Project, t.path))
+	for _, line := range lines[:min(len(lines), maxShown)] {
+		t.showf("  %s", line)
+	}
+	if more := len(lines) - maxShown; more > 0 {
+		t.showf("  and %s", plain.Count(more, "more line"))
+	}
 }
 
 // both returns the hashes of all files of a record.

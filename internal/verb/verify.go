@@ -101,10 +101,6 @@ func EachCheck(p *loop.Picture) ([]decide.Run, error) {
 // planRuns returns the checks to run: of these features, of the claimed ones, or of all.
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot
-	if len(s.Lost) > 0 {
-		return nil, fmt.Errorf("parts of the list were deleted or reworded after it was trusted: "+
-			"%s; '%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
-	}
 	for _, id := range ids {
 		if _, found := s.List.Find(id); !found {
 			return nil, fmt.Errorf("the list has no feature %q", plain.Line(id, 80))

@@ -196,8 +196,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
-	restores := doom.Next.ExitReason == decide.ConfigChanged || doom.Next.ExitReason == decide.ListChanged
-	v.asked = v.Doom != "" && restores && state.Iteration > 1 // before the first stop, nobody asked
+	v.asked = v.Doom != "" && doom.Next.ExitReason == decide.ConfigChanged && state.Iteration > 1 // before the first stop, nobody asked
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
 	v.trouble = loop.LastTrouble(string(text))
 	v.notTold = loop.FailedNotifier(string(text))
@@ -326,8 +325,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 			v.broken = plain.Line(strings.ReplaceAll(short, l.At.Project+string(filepath.Separator), ""), 300)
 		}
 	}
-	if len(s.Lost) > 0 && v.Doom == "" {
-		add("%s", say.Gone(p))
+	if len(s.List.Changes) > 0 {
+		add("%s; '%s' takes it into the contract", say.NotCounted(p), do("trust"))
 	}
 	notes = append(notes, say.ListNotes(s.List.List, say.ShownNotes)...)
 	if !v.Protected {
@@ -484,8 +483,6 @@ func typed(p *loop.Picture, text string) string {
 // fix returns what a person should do before `resume`.
 func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 	switch {
-	case v.ExitReason == decide.Unusable && say.CanRestore(p):
-		return do("trust") + " --restore"
 	case v.Status == decide.ReachedLimit:
 		return do("log") + " shows what was tried"
 	case v.Status == decide.Stagnated:
@@ -498,8 +495,6 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 		return say.RaiseTimeout
 	case v.ExitReason == decide.RecordChanged:
 		return "see what a check has done: " + do("log")
-	case v.ExitReason == decide.ListChanged:
-		return do("trust") + " --restore, or without --restore to accept it"
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
 	case v.ExitReason == decide.PermissionDenied:

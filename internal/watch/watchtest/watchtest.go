@@ -246,7 +246,7 @@ func (w World) make(one Situation) {
 		w.Write(filepath.Join(at.Dir, loopdir.ConfigFile), one.settings)
 		store, err := at.Open()
 		if err == nil {
-			err = store.SetTrust(config.NewTrust([]byte(one.settings), os.Getenv("PATH")), "")
+			err = store.SetTrust(config.NewTrust([]byte(one.settings), os.Getenv("PATH")))
 			store.Close()
 		}
 		if err != nil {
