@@ -62,7 +62,7 @@ func byChecks(b *bench) growth {
 	for _, lanes := range []int{0, 4, 8}[:b.fewer(3, 2)] {
 		s := b.laneStage(options{features: features, run: true}, 2*short)
 		rules := fmt.Sprintf(`{"bind": "prompt", "parallel": %d, "limits": {"max_iterations": %d},
-			"checks": [{"command": %q, "when": "feature"}]}`, atATime, maxLoop,
+			"checks": [{"command": %q}]}`, atATime, maxLoop,
 			fmt.Sprintf(checked, fmt.Sprint(short.Seconds())))
 		check(os.WriteFile(filepath.Join(s.loop, "ralph.json"), []byte(rules), 0o644))
 		s.command(b.hook.argv[0], "trust", loopName, "--yes")

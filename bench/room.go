@@ -14,7 +14,7 @@ import (
 
 // rooms are stops of a large project whose checks run in a room, beside one whose checks run in the project.
 func rooms(b *bench) row {
-	const checked = `, "checks": [{"command": "true", "when": "iteration"}]`
+	const checked = `, "checks": [{"command": "true", "when": "stop"}]`
 	o := options{
 		features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000, "feature_attempts": 0`) + checked,
 	}

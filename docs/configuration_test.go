@@ -58,7 +58,7 @@ var parts = []struct{ path, before, around string }{
 	{"@this", "", `{%s}`},
 	{"properties.limits", "limits.", `{"limits": {%s}}`},
 	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
-	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
+	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "claim", %s}]}`},
 	{"$defs.prepare", "prepare[].", `{"room": true, "prepare": [{"command": "npm ci", %s}]}`},
 	{"$defs.check.properties.file_contains", "checks[].file_contains.", ""},
 	{
@@ -136,7 +136,7 @@ func within(key, value, around string) []byte {
 	}
 	switch key {
 	case "when":
-		around = strings.Replace(around, `"when": "feature", `, "", 1)
+		around = strings.Replace(around, `"when": "claim", `, "", 1)
 	case "list":
 		around = strings.Replace(around, `"list": ["list"], `, "", 1)
 	}

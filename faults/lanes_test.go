@@ -83,7 +83,7 @@ func newLaneTrial(w *world, features, lanes int, nap time.Duration) (*laneTrial,
 			write("check.sh", "test -z \"$RALPH_FEATURE\" || test -f \"done/$RALPH_FEATURE\"\n"),
 			write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt",
 				"limits": {"max_iterations": %d, "stagnation": 0},
-				"checks": [{"command": "sh check.sh", "when": "feature"}]}`, 20*features)),
+				"checks": [{"command": "sh check.sh $RALPH_FEATURE"}]}`, 20*features)),
 		})(w))
 	if err != nil {
 		return nil, err

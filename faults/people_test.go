@@ -370,7 +370,7 @@ func people(h *harness, program string, days int) {
 	eachDay(h, program, days, func(w *world, luck *rand.Rand) error {
 		d := &day{world: w, rand: luck}
 		err := do([]step{loopMade, configured(`, "limits": {"max_iterations": 60, "stagnation": 0}, ` +
-			`"guards": false, "checks": [{"command": "sleep 0.05", "when": "feature"}]`)})(d.world)
+			`"guards": false, "checks": [{"command": "sleep 0.05", "when": "claim"}]`)})(d.world)
 		if err == nil {
 			err = d.lives(10)
 		}

@@ -180,7 +180,7 @@ func trusting(more string) step {
 		text, err := json.Marshal(map[string]any{
 			"list": w.list, "bind": "prompt", "on_complete": []string{w.notifier()},
 			"post_iteration": []string{"ulimit -f unlimited; cat >> " + filepath.Join(w.diary(), "after")},
-			"checks":         []any{map[string]any{"command": "test -e " + w.list, "when": "feature"}},
+			"checks":         []any{map[string]any{"command": "test -e " + w.list, "when": "claim"}},
 		})
 		if err != nil {
 			return err

@@ -150,8 +150,8 @@ reopen)
 esac
 `
 
-const checked = `, "checks": [{"command": "test -e done-$RALPH_FEATURE", "when": "feature"}, ` +
-	`{"command": "test -e all"}]`
+const checked = `, "checks": [{"command": "test -e done-$RALPH_FEATURE"}, ` +
+	`{"command": "test -e all", "when": "end"}]`
 
 // satisfied makes what the checks of checked look for, and the evaluator of judged.
 func satisfied(w *world) error {

@@ -57,7 +57,7 @@ func newLife(w *world, n, stops int) (*life, error) {
 	return l, do([]step{loopMade, func(w *world) error {
 		checks := ""
 		if n%20 == 2 {
-			checks = `, "checks": [{"command": "test ! -e bad", "when": "feature"}]`
+			checks = `, "checks": [{"command": "test ! -e bad", "when": "claim"}]`
 		}
 		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", `+
 			`"limits": {%s"max_iterations": %d}, "on_complete": [%q]%s}`, more, l.limit, w.notifier(), checks))

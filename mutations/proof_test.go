@@ -17,11 +17,11 @@ var proof = []row{
 		`st.Recheck == RecheckStale && r.Tree == ""`,
 	},
 	{
-		"the final checks passed at that stop",
+		"those of the end passed at that stop",
 		hook("check-complete"),
 		"internal/decide/stop.go",
-		"runs = append(st.due(st.evidence, WhenFeature, stale), st.due(st.evidence, WhenComplete, notNow)...)",
-		"runs = st.due(st.evidence, WhenFeature, stale)",
+		"runs = append(st.due(st.evidence, WhenClaim, st.stale), st.due(st.evidence, WhenEnd, notNow)...)",
+		"runs = st.due(st.evidence, WhenClaim, st.stale)",
 	},
 	{
 		"(without a list: all checks passed",

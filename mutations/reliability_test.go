@@ -163,8 +163,8 @@ var reliability = []row{
 		"No feature is lost, or merged twice, too early, or against its checks.",
 		runner("lanes-checks"),
 		"internal/run/merger.go",
-		"	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })",
-		`	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" })`,
+		"	failed := slices.IndexFunc(all, refuses)",
+		`	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" && refuses(r) })`,
 	},
 	{
 		"No feature's work is taken twice",

@@ -45,7 +45,7 @@ func newTrial(t testing.TB, args ...string) *trial {
 		"project/told.sh":  "tr '\\n' ' ' >> ../told\necho >> ../told\n",
 		"project/check.sh": "test -e feature_list.json\n",
 		"project/.claude/data/ralph-loops/demo/ralph.json": `{"list": "feature_list.json", "bind": "prompt",
-			"on_complete": ["sh told.sh"], "checks": [{"command": "sh check.sh", "when": "feature"}]}`,
+			"on_complete": ["sh told.sh"], "checks": [{"command": "sh check.sh", "when": "claim"}]}`,
 		"home/.config/ralph-stop-hook/config.json": `{"agents": {
 			"worker": {"command": ["fake", "turns"], "output": "claude"},
 			"planner": {"command": ["fake", "plan"], "output": "claude", "checks": ["test -e PLAN"]},

@@ -34,8 +34,8 @@ const world = `
 {
   "list": "feature_list.json", "bind": "prompt", "protect": ["**/*_test.txt"], "limits": {"stagnation": 0},
   "checks": [
-    {"name": "works", "command": "sh works.sh", "when": "feature"},
-    {"name": "final", "command": "test -e ../final-passes"}
+    {"name": "works", "command": "sh works.sh $RALPH_FEATURE"},
+    {"name": "final", "command": "test -e ../final-passes", "when": "end"}
   ],
   "on_complete": ["notifier ../notices"]
 }

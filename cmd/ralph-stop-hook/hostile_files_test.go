@@ -271,7 +271,7 @@ var hostileConfigs = []badInput{
 		block, "2 commands that nobody has trusted", "",
 	},
 	{
-		"a check that nobody trusts", `{"checks":[{"command":"touch $PROJECT/pwned","when":"iteration"}]}`,
+		"a check that nobody trusts", `{"checks":[{"command":"touch $PROJECT/pwned","when": "stop"}]}`,
 		block, "that nobody has trusted", "checks.jsonl checks.log " + committed,
 	},
 	{

@@ -35,7 +35,7 @@ var suites = map[string]suite{
 	"events":    {path: "$STATE/requests/1-1-event", rows: hostileEvents},
 	"receipts": {
 		path:  "$STATE/receipts.json",
-		files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when":"feature"}]}`},
+		files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when": "claim"}]}`},
 		rows:  hostileReceipts,
 	},
 	"transcript": {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,8 @@ func (p *parser) checks(v gjson.Result, key string, c *Config) {
 }
 
 func (p *parser) check(v gjson.Result) Check {
-	c := Check{Check: decide.Check{When: decide.WhenComplete}, Command: Command{Timeout: DefaultCheckTimeout}}
+	c := Check{Check: decide.Check{When: decide.WhenClaim}, Command: Command{Timeout: DefaultCheckTimeout}}
+	p.oldWhen(v)
 	readObject(p, v, "a check", checkKeys, &c)
 	if line := v.Get("command"); line.Exists() {
 		c.Shell, c.Argv = p.words(line, "checks")
@@ -87,15 +89,37 @@ func (p *parser) check(v gjson.Result) Check {
 	if p.err != nil {
 		return c
 	}
-	if c.When != decide.WhenFeature && len(c.Features) > 0 {
-		p.fail(v, `"features" goes with "when": "feature"`)
+	if c.When != decide.WhenClaim && len(c.Features) > 0 {
+		p.fail(v, `"features" goes with "when": "claim"`)
 	}
+	c.PerClaim = c.When == decide.WhenClaim && (len(c.Features) > 0 || c.namesFeature())
 	if c.Name == "" {
 		c.Name = c.String()
 	}
 	c.Digest = checkDigest("%q %q %q %q %q %q %v %v",
 		c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)
 	return c
+}
+
+// oldWords have the words of "when" that are gone, and what means the same now.
+var oldWords = map[string]string{
+	"feature":   decide.WhenClaim,
+	"iteration": decide.WhenStop,
+	"complete":  decide.WhenEnd,
+}
+
+// oldWhen refuses an old word of "when", and names the new one.
+func (p *parser) oldWhen(check gjson.Result) {
+	v := check.Get("when")
+	if word, old := oldWords[v.Str]; old {
+		p.fail(v, `"when": %q is now called %q`, v.Str, word)
+	}
+}
+
+// namesFeature reports whether the command is about one feature: it names the variable that has the feature's id.
+func (c Command) namesFeature() bool {
+	names := func(word string) bool { return strings.Contains(word, "RALPH_FEATURE") }
+	return names(c.Shell) || slices.ContainsFunc(c.Argv, names)
 }
 
 // checkDigest returns the digest of a text that has all that a check does.

@@ -188,11 +188,16 @@ func TestParseRefuses(t *testing.T) {
 		`{"checks": {}}`:                            `"checks" must be a list`,
 		`{"checks": [{}]}`: `a check must have one of "command", ` +
 			`"file_exists", "file_contains" and "last_message"`,
-		`{"checks": [{"command": "x", "file_exists": "y"}]}`:      "a check must have one of",
-		`{"checks": [{"command": ""}]}`:                           "is empty",
-		`{"checks": [{"command": "x"}, {"command": "x"}]}`:        `two checks are named "x"`,
-		`{"checks": [{"command": "x", "when": "never"}]}`:         `"when" must be "feature" or "iteration" or "complete"`,
-		`{"checks": [{"command": "x", "features": ["a"]}]}`:       `"features" goes with "when": "feature"`,
+		`{"checks": [{"command": "x", "file_exists": "y"}]}`: "a check must have one of",
+		`{"checks": [{"command": ""}]}`:                      "is empty",
+		`{"checks": [{"command": "x"}, {"command": "x"}]}`:   `two checks are named "x"`,
+
+		`{"checks": [{"command": "x", "when": "end", "features": ["a"]}]}`: `"features" goes with "when": "claim"`,
+
+		`{"checks": [{"command": "x", "when": "never"}]}`:         `"when" must be "claim" or "stop" or "end"`,
+		`{"checks": [{"command": "x", "when": "feature"}]}`:       `"when": "feature" is now called "claim"`,
+		`{"checks": [{"command": "x", "when": "iteration"}]}`:     `"when": "iteration" is now called "stop"`,
+		`{"checks": [{"command": "x", "when": "complete"}]}`:      `"when": "complete" is now called "end"`,
 		`{"checks": [{"file_exists": "../x"}]}`:                   `"file_exists" must be a path below the project's root`,
 		`{"checks": [{"file_contains": {"file": "x"}}]}`:          `"file_contains" must have "file" and "pattern"`,
 		`{"checks": [{"last_message": "("}]}`:                     "the pattern cannot be read",

@@ -160,7 +160,7 @@ func listChecks(id string, checks []Check) error {
 		if kinds != 1 || outside(c.FileExists) || outside(c.File) || c.Timeout <= 0 || c.Name == "" || c.Digest == "" {
 			return fmt.Errorf("the check %+v", c)
 		}
-		if !c.FromList || c.When != decide.WhenFeature || !slices.Equal(c.Features, []string{id}) {
+		if !c.FromList || !c.PerClaim || !slices.Equal(c.Features, []string{id}) {
 			return fmt.Errorf("not a list check of %s: %+v", id, c)
 		}
 	}
@@ -233,7 +233,9 @@ func TestFuzzControls(t *testing.T) {
 	evaluator := Evaluator{Command: Command{Shell: "x"}}
 	ofFeatureA := func(path string) []Check {
 		return []Check{{
-			Check:   decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}},
+			Check: decide.Check{
+				Name: "n", Digest: "d", When: decide.WhenClaim, PerClaim: true, Features: []string{"a"},
+			},
 			Command: Command{Timeout: 1}, FromList: true, FileExists: path,
 		}}
 	}

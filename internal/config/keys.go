@@ -87,10 +87,10 @@ var keys = []key[Config]{
 			"that wakes the session: shells and monitors, which need not end, as a dev server.",
 	}, {
 		name: "checks",
-		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +
+		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./..."}, ` +
 			`{"command": ["go", "vet", "./..."]}]`,
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
-		usage: "check with the shell's `COMMAND`: at the end, or each feature if it names $RALPH_FEATURE; repeatable",
+		usage: "check with the shell's `COMMAND` whenever a feature is newly claimed; repeatable",
 		about: "What must hold before a claim counts. A command fails without 'trust', unless 'init' wrote " +
 			"it.",
 	}, {
@@ -322,16 +322,16 @@ var checkKeys = []key[Check]{
 		field: func(c *Check) any { return &c.Timeout }, least: 1,
 		about: "How long it may run.",
 	}, {
-		name: "when", preset: `"complete"`, example: `"feature"`,
+		name: "when", preset: `"claim"`, example: `"end"`,
 		field: func(c *Check) any { return &c.When },
-		words: []string{decide.WhenFeature, decide.WhenIteration, decide.WhenComplete},
-		about: "feature: when a feature is newly claimed. iteration: at each stop. complete: when all is " +
-			"claimed.",
+		words: []string{decide.WhenClaim, decide.WhenStop, decide.WhenEnd},
+		about: "claim: when a feature is newly claimed, and again when all are, if files have changed since. " +
+			"stop: at each stop. end: when all is claimed.",
 	}, {
 		name: "features", example: `["login", 7]`,
 		read:   (*parser).featureIDs,
 		schema: `"type": "array", "items": { "type": ["string", "number"] }, "minItems": 1`,
-		about:  "With when: feature, the ids of its features. Without this key: all.",
+		about:  "With when: claim, the ids of its features; it runs once for each. Without this key: all.",
 	},
 }
 

@@ -15,7 +15,7 @@ func ListChecks(items ...features.Item) (checks []Check) {
 		first := len(checks)
 		for _, e := range item.Entries() {
 			c := Check{
-				Check:    decide.Check{When: decide.WhenFeature, Features: []string{item.ID}},
+				Check:    decide.Check{When: decide.WhenClaim, PerClaim: true, Features: []string{item.ID}},
 				Command:  Command{Timeout: DefaultCheckTimeout, Shell: e.Text, Argv: e.Argv},
 				FromList: true,
 			}

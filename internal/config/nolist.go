@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
 // ListNone is the "list" of a loop without a list. A file of that name is ./none.
@@ -39,10 +37,11 @@ func (p *parser) checkNoList(root gjson.Result, c Config) {
 			p.fail(v, "%q is about features"+none, path)
 		}
 	}
-	for i, check := range c.Checks {
-		if check.When == decide.WhenFeature {
-			at := root.Get(fmt.Sprintf("checks.%d.when", i))
-			p.fail(at, `"when": "feature" is about features`+none+`; want "complete" or "iteration"`)
+	for i := range c.Checks {
+		if len(c.Checks[i].Features) > 0 {
+			at := root.Get(fmt.Sprintf("checks.%d.features", i))
+			p.fail(at, `"features" is about features`+none)
 		}
+		c.Checks[i].PerClaim = false // there is one claim, that all is done
 	}
 }

@@ -34,10 +34,9 @@ func TestNoListRefuses(t *testing.T) {
 		`"recheck": "all"`:                         `"recheck" is about features`,
 		"\"limits\": {\n \"feature_attempts\": 3}": `line 2, column 22: "limits.feature_attempts" is about features`,
 		`"limits": {"features_per_session": 1}`:    `"limits.features_per_session" is about features`,
-		"\"checks\": [{\"command\": \"x\"},\n{\"command\": \"y\", \"when\": \"feature\"}]": `line 2, column 26: ` +
-			`"when": "feature" is about features, but "list": "none" means that there are none; ` +
-			`want "complete" or "iteration"`,
-		`"checks": {"when": "feature"}`: `"checks" must be a list`,
+		"\"checks\": [{\"command\": \"x\"},\n{\"command\": \"y\", \"features\": [\"a\"]}]": `line 2, column 30: ` +
+			`"features" is about features, but "list": "none" means that there are none`,
+		`"checks": {"when": "claim"}`: `"checks" must be a list`,
 	} {
 		_, err := Parse([]byte(`{"list": "none", ` + text + "}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -10,12 +10,12 @@ import (
 
 // When a check runs.
 const (
-	WhenFeature   = "feature"   // when a feature is newly claimed
-	WhenIteration = "iteration" // at each stop
-	WhenComplete  = "complete"  // when every feature is claimed, or the loop without a list
+	WhenClaim = "claim" // when a feature is newly claimed, or the loop without a list
+	WhenStop  = "stop"  // at each stop
+	WhenEnd   = "end"   // when every feature is claimed, or the loop without a list
 )
 
-// Which checks of features run again when every feature is claimed. A receipt is stale if the work
+// Which checks of claims run again when every feature is claimed. A receipt is stale if the work
 // tree has changed since its check ran.
 const (
 	RecheckStale = "stale" // those with a stale receipt
@@ -27,8 +27,9 @@ const (
 type Check struct {
 	Name     string
 	Digest   string   // of all that the check does, so that an edited check has no receipts
-	When     string   // WhenFeature, WhenIteration or WhenComplete
-	Features []string // with WhenFeature: the ids of the features that it is for; none: all features
+	When     string   // WhenClaim, WhenStop or WhenEnd
+	PerClaim bool     // with WhenClaim: it runs for each claimed feature, and not once for all
+	Features []string // with PerClaim: the ids of the features that it is for; none: all features
 }
 
 // Run asks to run one check for a feature, or for the whole tree if Feature is empty.
@@ -56,7 +57,7 @@ func (s *Snapshot) InWords(need Need) string {
 }
 
 // Receipt is the result of a check. The record keeps the receipts of features whose
-// check passed.
+// check passed, and the last one of a check that runs once for all claims.
 type Receipt struct {
 	Feature    string    `json:"feature"` // id; empty: the whole tree
 	Check      string    `json:"check"`   // the check's digest; empty: of an evaluator that did not come to its end
@@ -64,6 +65,8 @@ type Receipt struct {
 	DurationMS int64     `json:"durationMs"`
 	At         time.Time `json:"at"`
 	Tree       string    `json:"tree"` // hash of the contents that the check ran on; empty: they could not be read
+	// the check runs once for all claims, and failed when it ran last; that did not reopen the feature
+	Failed bool `json:"failed,omitempty"`
 
 	Passed bool   `json:"-"`
 	NotRun bool   `json:"-"` // the check did not run to its end: the claim is neither proven nor disproven
@@ -122,29 +125,61 @@ func (s *Snapshot) evidence() evidence {
 }
 
 // last returns the newest receipt of a check for a feature. If there is none, it returns a receipt
-// of a check that did not pass.
+// of a check that did not pass. The result of a check that runs once for all claims is about each.
 func (e evidence) last(c Check, feature string) Receipt {
 	key := [2]string{c.Digest, feature}
 	if r, now := e.now[key]; now {
 		return r
 	}
+	if r, now := e.now[[2]string{c.Digest, ""}]; now && !r.NotRun {
+		r.Feature = feature
+		return r
+	}
 	return e.stored[key]
 }
 
-// due returns the runs that are due: of each check with this when, for each of its features whose
-// receipt need accepts.
-func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
+// due returns the runs that are due: of each check with this when, for the features that need accepts. A check that
+// runs once for all claims is due if it is for one of them.
+func (s *Snapshot) due(e evidence, when string, need func(c Check, id string) bool) (runs []Run) {
 	for _, c := range s.Checks {
 		if c.When != when {
 			continue
 		}
 		for _, id := range s.subjects(e, c) {
-			if need([2]string{c.Digest, id}) {
-				runs = append(runs, Run{c, id})
+			if !need(c, id) {
+				continue
 			}
+			if !c.PerClaim {
+				runs = append(runs, Run{c, ""})
+				break
+			}
+			runs = append(runs, Run{c, id})
 		}
 	}
 	return runs
+}
+
+// hasPassed reports whether a check that runs once for all claims has passed in this loop before this stop.
+func (e evidence) hasPassed(c Check) bool { return e.stored[[2]string{c.Digest, ""}].Passed }
+
+// MayFail reports whether a check that failed says nothing against what is claimed while features are open: it is to
+// pass at the end, or it runs once for all claims and has not passed in this loop.
+func (s *Snapshot) MayFail(r Receipt) bool {
+	passed := func(stored Receipt) bool { return stored.Check == r.Check && stored.Feature == "" && stored.Passed }
+	return r.Feature == "" && slices.ContainsFunc(s.Checks, func(c Check) bool {
+		red := c.When == WhenClaim && !c.PerClaim && !slices.ContainsFunc(s.Receipts, passed)
+		return c.Digest == r.Check && (c.When == WhenEnd || red)
+	})
+}
+
+// newClaims returns the claimed features for which a check did not run before this stop.
+func (s *Snapshot) newClaims(e evidence, c Check) (ids []string) {
+	for _, id := range s.subjects(e, c) {
+		if _, known := e.stored[[2]string{c.Digest, id}]; !known {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func failed(r Receipt) bool { return !r.Passed }
@@ -179,10 +214,10 @@ func (s *Snapshot) allOf(c Check) (ids []string) {
 	return ids
 }
 
-// subjects returns the ids of the claimed features that a check is for. For a check of the whole
-// tree it returns one empty id.
+// subjects returns the ids of the claimed features that a check is for. For a check that is not about claims it returns
+// one empty id.
 func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
-	if c.When != WhenFeature {
+	if c.When != WhenClaim {
 		return []string{""}
 	}
 	for _, id := range s.allOf(c) {
@@ -205,7 +240,7 @@ func (s *Snapshot) Holds(id string) bool {
 func (s *Snapshot) everyCheckRan(e evidence) bool {
 	for _, c := range s.Checks {
 		unclaimed := func(id string) bool { return !e.claimed[id] }
-		if c.When == WhenFeature && slices.ContainsFunc(s.allOf(c), unclaimed) {
+		if c.PerClaim && slices.ContainsFunc(s.allOf(c), unclaimed) {
 			return false
 		}
 	}
@@ -217,13 +252,39 @@ func (s *Snapshot) everyCheckRan(e evidence) bool {
 func (s *Snapshot) ReceiptsToStore() (kept []Receipt) {
 	e := s.evidence()
 	for _, c := range s.Checks {
-		if c.When != WhenFeature {
+		if c.When != WhenClaim {
+			continue
+		}
+		if !c.PerClaim {
+			kept = append(kept, s.receiptsOfAll(e, c)...)
 			continue
 		}
 		for _, id := range s.subjects(e, c) {
 			if r := e.last(c, id); r.Passed {
 				kept = append(kept, r)
 			}
+		}
+	}
+	return kept
+}
+
+// receiptsOfAll returns the receipts to store of a check that runs once for all claims: of when it passed last, and of
+// the claims for which it ran. If it failed, these are proven no more, but it does not run for them again until the
+// end. New claims that it disproved have none.
+func (s *Snapshot) receiptsOfAll(e evidence, c Check) (kept []Receipt) {
+	passed := e.last(c, "")
+	if !passed.Passed {
+		passed = e.stored[[2]string{c.Digest, ""}]
+	}
+	if passed.Passed {
+		kept = append(kept, passed)
+	}
+	for _, id := range s.subjects(e, c) {
+		r := e.last(c, id)
+		_, known := e.stored[[2]string{c.Digest, id}]
+		r.Failed = !r.Passed
+		if r.Passed || known || r.Check != "" && !passed.Passed {
+			kept = append(kept, r)
 		}
 	}
 	return kept
@@ -254,7 +315,7 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 	e, all := s.evidence(), map[string]FeatureProof{}
 	ages := s.Contents != "" && s.State.Status != Complete
 	for _, c := range s.Checks {
-		if c.When != WhenFeature {
+		if c.When != WhenClaim {
 			continue
 		}
 		for _, id := range s.subjects(e, c) {

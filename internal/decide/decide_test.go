@@ -57,12 +57,13 @@ func blocked(n int) (times []int64) {
 	return times
 }
 
-// Checks for the rows of the tables: of every feature, of the whole tree when every
-// feature is claimed, and of the whole tree at each stop.
+// Checks for the rows of the tables: of every feature, of the whole tree when a feature is claimed
+// and when every feature is, and of the whole tree at each stop.
 var (
-	ofFeature = Check{Name: "f", Digest: "f", When: WhenFeature}
-	ofAll     = Check{Name: "c", Digest: "c", When: WhenComplete}
-	ofEach    = Check{Name: "i", Digest: "i", When: WhenIteration}
+	ofFeature = Check{Name: "f", Digest: "f", When: WhenClaim, PerClaim: true}
+	ofClaims  = Check{Name: "w", Digest: "w", When: WhenClaim}
+	ofAll     = Check{Name: "c", Digest: "c", When: WhenEnd}
+	ofEach    = Check{Name: "i", Digest: "i", When: WhenStop}
 )
 
 // Evaluators for the rows of the tables.

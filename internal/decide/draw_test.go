@@ -132,7 +132,8 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.Checks = pick(
 			d, nil, []Check{ofFeature}, []Check{ofAll}, []Check{ofEach}, []Check{ofFeature, ofAll, ofEach},
-			[]Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}},
+			[]Check{ofClaims}, []Check{ofClaims, ofFeature},
+			[]Check{{Name: "b", Digest: "b", When: WhenClaim, PerClaim: true, Features: []string{"b"}}},
 		)
 		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
 		s.Untrusted = d.n(4) == 3
@@ -147,7 +148,7 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.List = list(pick(d, "xxx", "x", "xxxxx")) // all claimed
 		for _, item := range s.List.Items {
-			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b"), item.ID, pick(d, "now", "before", "")))
+			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b", "w"), item.ID, pick(d, "now", "before", "")))
 		}
 	},
 	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
@@ -174,7 +175,7 @@ func draw(program []byte) (Snapshot, *dice) {
 	}
 	if s.NoList {
 		s.List, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, 0, 0
-		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
+		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.PerClaim })
 		s.OthersWork, s.NoSession, s.HandOut = false, false, HandOut{} // ralph-runner refuses lanes without a list
 	}
 	return s, d

@@ -47,7 +47,7 @@ const (
 
 // wholeTree reports whether a check is about the whole tree.
 func (s *Snapshot) wholeTree() bool {
-	return slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature })
+	return slices.ContainsFunc(s.Checks, func(c Check) bool { return !c.PerClaim })
 }
 
 // Provable is how many of the claimed features are proven if every check passes. The checks of the whole tree prove

@@ -12,7 +12,7 @@ var checkRows = []row{
 		s.Checks, s.Receipts = []Check{ofFeature}, []Receipt{receipt("g", "a", "now"), receipt("f", "b", "now")}
 	}, "checks f:a"},
 	{"a check of other features", func(s *Snapshot) {
-		s.Checks = []Check{{Digest: "f", When: WhenFeature, Features: []string{"c"}}}
+		s.Checks = []Check{{Digest: "f", When: WhenClaim, PerClaim: true, Features: []string{"c"}}}
 	}, "continue 5 c"},
 	{"its check passed", func(s *Snapshot) {
 		s.Checks, s.Results = []Check{ofFeature}, []Receipt{receipt("f", "a", "now"), receipt("f", "b", "now")}
@@ -52,8 +52,8 @@ var checkRows = []row{
 	{"checks of one feature each", func(s *Snapshot) {
 		s.List = list("x.x")
 		s.Checks = []Check{
-			{Digest: "1", When: WhenFeature, Features: []string{"c"}},
-			{Digest: "2", When: WhenFeature, Features: []string{"b", "a"}},
+			{Digest: "1", When: WhenClaim, PerClaim: true, Features: []string{"c"}},
+			{Digest: "2", When: WhenClaim, PerClaim: true, Features: []string{"b", "a"}},
 		}
 	}, "checks 1:c 2:a"},
 }

@@ -221,17 +221,18 @@ func proven(s Snapshot, alone bool) error {
 	}
 	passed := func(c Check, id string) bool {
 		of := func(r Receipt) bool { return r.Check == c.Digest && r.Feature == id }
-		if i := slices.IndexFunc(s.Results, of); i >= 0 {
+		ran := func(r Receipt) bool { return r.Check == c.Digest && (r.Feature == id || !c.PerClaim) }
+		if i := slices.IndexFunc(s.Results, ran); i >= 0 {
 			return s.Results[i].Passed
 		}
-		return c.When == WhenFeature && s.Recheck != RecheckAll &&
+		return c.When == WhenClaim && s.Recheck != RecheckAll &&
 			slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
 				return of(r) && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
 			})
 	}
 	for _, c := range s.Checks {
 		for _, item := range append([]features.Item{{}}, s.List.Items...) {
-			of := c.When == WhenFeature
+			of := c.When == WhenClaim && (c.PerClaim || len(s.List.Items) > 0 && !s.NoList)
 			if (item.ID != "") == of && (!of || item.Passes && !item.IsAdded) && (!of || c.IsFor(item.ID)) && !passed(c, item.ID) {
 				return fmt.Errorf("complete without the check %s of %q", c.Name, item.ID)
 			}

@@ -130,7 +130,7 @@ func TestRegression(t *testing.T) {
 	} {
 		s := base()
 		s.Limits = Limits{Stagnation: 9, MaxIterations: 99}
-		s.Checks = []Check{{Name: "f", Digest: "f", When: WhenFeature}}
+		s.Checks = []Check{{Name: "f", Digest: "f", When: WhenClaim, PerClaim: true}}
 		s.State.Passed, s.Tree, s.Contents = 0, "t", "t"
 		got := ""
 		for _, n := range tc.proven {

@@ -92,6 +92,7 @@ type Found struct {
 	Contents       string    // hash of the work tree's contents, as the checks find it
 	Answers        []Answer  // answers of evaluators that are commands, by index
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
+	Reopened       []string  // the features that were reopened at this stop
 	Changed        []string  // locked files that differ from what a person trusted
 	Tampered       string    // a locked file that was touched while a check ran
 	Foreign        string    // a file of the record that a command of the loop has changed

@@ -230,33 +230,84 @@ func checksDue(st *stop) answer {
 	whole := !st.open || slices.ContainsFunc(st.Evaluators, func(e Evaluator) bool {
 		return e.Preset == EvaluateValidation || e.Preset == EvaluatePromise
 	})
-	notNow := func(key [2]string) bool { _, has := st.evidence.now[key]; return !has }
-	unknown := func(key [2]string) bool { _, has := st.evidence.stored[key]; return !has && notNow(key) }
-	runs := append(st.due(st.evidence, WhenFeature, unknown), st.due(st.evidence, WhenIteration, notNow)...)
+	unknown := func(c Check, id string) bool {
+		_, known := st.evidence.stored[[2]string{c.Digest, id}]
+		return !known && !st.tested(c, id)
+	}
+	notNow := func(c Check, id string) bool { return !st.tested(c, id) }
+	runs := append(st.due(st.evidence, WhenClaim, unknown), st.due(st.evidence, WhenStop, notNow)...)
 	if len(runs) == 0 && whole && !slices.ContainsFunc(st.Results, failed) {
-		stale := func(key [2]string) bool {
-			r, has := st.evidence.stored[key]
-			old := st.Recheck == RecheckStale && (r.Tree == "" || r.Tree != st.Contents)
-			return has && notNow(key) && (old || st.Recheck == RecheckAll)
-		}
 		if st.Contents == "" && len(st.evidence.stored) > 0 && st.Recheck == RecheckStale {
 			return answer{need: Need{Kind: NeedChecks}}
 		}
-		runs = append(st.due(st.evidence, WhenFeature, stale), st.due(st.evidence, WhenComplete, notNow)...)
+		runs = append(st.due(st.evidence, WhenClaim, st.stale), st.due(st.evidence, WhenEnd, notNow)...)
+		runs = append(runs, st.dueWithoutClaims(runs)...)
 	}
 	if len(runs) > 0 {
 		return answer{need: Need{Kind: NeedChecks, Runs: runs}}
 	}
-	var reopen []string
-	for _, r := range st.Results {
-		if !r.Passed && !r.NotRun && st.evidence.claimed[r.Feature] && !slices.Contains(reopen, r.Feature) {
-			reopen = append(reopen, r.Feature)
-		}
+	if len(st.Results) == 0 || st.ListNotWritten {
+		return answer{}
 	}
-	if len(reopen) > 0 && !st.ListNotWritten {
+	if reopen := st.disproven(); len(reopen) > 0 {
 		return answer{need: Need{Kind: NeedReopen, Reopen: reopen}}
 	}
 	return answer{}
+}
+
+// tested reports whether the check has a result of this stop about the feature.
+func (st *stop) tested(c Check, id string) bool {
+	if !c.PerClaim {
+		id = ""
+	}
+	_, ran := st.evidence.now[[2]string{c.Digest, id}]
+	return ran
+}
+
+// stale reports whether the check has to run again for a claim that it ran for before.
+func (st *stop) stale(c Check, id string) bool {
+	r, has := st.evidence.stored[[2]string{c.Digest, id}]
+	old := st.Recheck == RecheckStale && (r.Tree == "" || r.Tree != st.Contents)
+	return has && !st.tested(c, id) && (old || st.Recheck == RecheckAll || !r.Passed)
+}
+
+// dueWithoutClaims returns the runs of the checks that run once for all claims, where no claim of a feature says that
+// the loop is complete. Those of other runs are left out.
+func (st *stop) dueWithoutClaims(other []Run) (runs []Run) {
+	for _, c := range st.Checks {
+		same := func(r Run) bool { return r.Check.Digest == c.Digest }
+		byClaims := !st.open && len(st.subjects(st.evidence, c)) > 0
+		if c.When == WhenClaim && !c.PerClaim && !byClaims && !st.tested(c, "") && !slices.ContainsFunc(other, same) {
+			runs = append(runs, Run{c, ""})
+		}
+	}
+	return runs
+}
+
+// disproven returns the claimed features that a check of this stop has disproven: the feature that it ran for, or all
+// new claims. A suite may be red until the last feature, so it disproves nothing before it has passed once.
+func (st *stop) disproven() (ids []string) {
+	for _, c := range st.Checks {
+		if c.When != WhenClaim {
+			continue
+		}
+		disproves := func(feature string) bool {
+			r, ran := st.evidence.now[[2]string{c.Digest, feature}]
+			return ran && !r.Passed && !r.NotRun
+		}
+		switch {
+		case c.PerClaim:
+			for _, id := range st.subjects(st.evidence, c) {
+				if disproves(id) {
+					ids = append(ids, id)
+				}
+			}
+		case disproves("") && st.evidence.hasPassed(c):
+			ids = append(ids, st.newClaims(st.evidence, c)...)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // countResults records the results of the checks: what they prove, which one failed, and at how many stops in a row one
@@ -272,18 +323,14 @@ func countResults(st *stop) answer {
 	if st.d.Failure == nil && !st.open && st.wholeTree() {
 		st.next.Proven = st.Provable()
 	}
-	// While features are open, a check of WhenComplete may still fail.
-	early := func(digest string) bool {
-		return st.open && slices.ContainsFunc(st.Checks, func(c Check) bool {
-			return c.Digest == digest && c.When == WhenComplete
-		})
+	counts := func(r Receipt) bool {
+		return failed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !(st.open && st.MayFail(r))
 	}
-	counts := func(r Receipt) bool { return failed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !early(r.Check) }
 	switch {
 	case st.Refused, slices.ContainsFunc(st.Results, counts):
 		st.next.CheckFailures++
 	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
-	case len(st.Results) > 0:
+	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Passed }):
 		st.next.CheckFailures = 0
 	}
 	return answer{}
@@ -396,6 +443,10 @@ func (st *stop) choose() (feature features.Item) {
 		feature, _ = st.List.Find(st.d.Failure.Feature)
 		return feature
 	}
+	if st.d.Failure != nil && len(st.Reopened) > 0 {
+		feature, _ = st.List.Find(st.Reopened[0])
+		return feature
+	}
 	feature, _ = st.List.Next()
 	return feature
 }
@@ -418,14 +469,15 @@ func nextFeature(st *stop) answer {
 		return answer{}
 	}
 	st.feature = st.choose()
-	open := st.d.Failure == nil && st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	open := st.List.Err == nil && st.List.Passed() < len(st.List.Items)
+	broken := st.d.Failure != nil && !st.MayFail(*st.d.Failure)
 	switch {
 	case st.feature.ID != "":
 	case st.OthersWork:
 		return answer{verdict: Wait}
 	case st.needsTrust():
 		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
-	case open, st.HandOut.Stuck != "":
+	case open && !broken, st.HandOut.Stuck != "":
 		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.HandOut.Stuck, st.List.Stuck()), 500))
 	}
 	st.attempt = st.feature.ID

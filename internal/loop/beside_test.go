@@ -138,7 +138,7 @@ func TestBesideContents(t *testing.T) {
 
 // TestBesideChecks runs checks in another work tree, and claims what they prove.
 func TestBesideChecks(t *testing.T) {
-	const check = `{"name": "two", "file_contains": {"file": "src/a.txt", "pattern": "two"}, "when": "feature"}`
+	const check = `{"name": "two", "file_contains": {"file": "src/a.txt", "pattern": "two"}, "when": "claim"}`
 	l, tree := repository(t, "", `{"checks": [`+check+`]}`, false)
 	p, beside := look(t, l, tree)
 	runs := func(p *loop.Picture) []decide.Run {
@@ -197,7 +197,7 @@ func TestBesideHeld(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the check is a script for sh")
 	}
-	l, tree := repository(t, "", `{"checks": [{"name": "script", "command": ["./check.sh"], "when": "feature"}]}`, false)
+	l, tree := repository(t, "", `{"checks": [{"name": "script", "command": ["./check.sh"], "when": "claim"}]}`, false)
 	p, _ := look(t, l, tree)
 	text, err := os.ReadFile(filepath.Join(l.At.Dir, loopdir.ConfigFile))
 	if err != nil {

@@ -270,7 +270,7 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 
 // runs runs a check that is a command.
 func (r *checker) runs(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
-	if c.When == decide.WhenFeature && !c.FromList {
+	if c.PerClaim && !c.FromList {
 		if err := config.CheckID(feature); err != nil {
 			return nil, errNotRun(err.Error())
 		}

@@ -311,7 +311,7 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 					loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
 			}
 		}
-		if check.When != decide.WhenFeature || check.FromList || !check.Runs() {
+		if !check.PerClaim || check.FromList || !check.Runs() {
 			continue
 		}
 		for _, item := range list.Items {
@@ -335,7 +335,7 @@ func (p *Picture) untrustedSinceStart() (name string) {
 	case state.UntrustedCheck == "":
 		c.Checks = slices.DeleteFunc(c.Checks, fromList)
 	case !c.Trusted && !slices.ContainsFunc(c.Checks, isUntrusted):
-		missing := decide.Check{Name: state.UntrustedCheck, Digest: "untrusted", When: decide.WhenComplete}
+		missing := decide.Check{Name: state.UntrustedCheck, Digest: "untrusted", When: decide.WhenEnd}
 		c.Checks = append(c.Checks, config.Check{Check: missing, Command: config.Command{Untrusted: true}})
 		c.Untrusted++
 	}

@@ -262,6 +262,9 @@ func (s *stepper) reopen(ids []string) {
 	err := s.loop.Store.Mark(s.picture.ListPath(), s.picture.Snapshot.List.List, ids, false)
 	s.loop.Store.Log(reopenLine(s.ev.At, ids, err), nil)
 	s.found.ListNotWritten = err != nil
+	if err == nil {
+		s.found.Reopened = append(s.found.Reopened, ids...)
+	}
 }
 
 // lookUp answers a need. If the process is told to end in here, nothing is committed: nobody waits for an answer any
@@ -359,6 +362,9 @@ func (s *stepper) collect(ctx context.Context, r *checker, need decide.Need) {
 		s.listed = nil
 		s.loop.Store.Log(reopenLine(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
+		if err == nil {
+			s.found.Reopened = append(s.found.Reopened, need.Reopen...)
+		}
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then

@@ -329,7 +329,7 @@ func (s *Store) Stopping() *decide.Running {
 // maxStop bounds stop.json, in bytes.
 const maxStop = 1 << 10
 
-// Receipts returns the stored results of checks. All of them passed.
+// Receipts returns the stored results of checks.
 func (s *Store) Receipts() (all []decide.Receipt, err error) {
 	data, err := s.record(receiptsFile, maxReceipts)
 	if err == nil && data != nil {
@@ -340,12 +340,12 @@ func (s *Store) Receipts() (all []decide.Receipt, err error) {
 			filepath.Join(s.state.Name(), receiptsFile), err)
 	}
 	for i := range all {
-		all[i].Passed = true // only checks that passed are stored
+		all[i].Passed = !all[i].Failed // of those that did not run, none is stored
 	}
 	return all, nil
 }
 
-// SetReceipts stores the results of checks that passed. The caller holds the lock.
+// SetReceipts stores the results of checks. The caller holds the lock.
 func (s *Store) SetReceipts(all []decide.Receipt) error {
 	data, _ := json.Marshal(all) // cannot fail: texts, numbers and times
 	return s.replaceRecord(receiptsFile, append(data, '\n'))

@@ -32,7 +32,7 @@ func TestCommit(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.write(loopdir.Below+"/demo/ralph.json", `{"commit": true, "bind": "first", "checks": [{"command": ["git", "version"],
-		"when": "feature"}]}`)
+		"when": "claim"}]}`)
 	w.git("init", "-qb", "main")
 	w.git("add", "-A")
 	w.git("commit", "-qm", "base")

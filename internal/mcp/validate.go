@@ -112,7 +112,7 @@ func (k *desk) runRest(ctx context.Context, j *judged) error {
 	var runs []decide.Run
 	for _, c := range s.Checks {
 		ran := slices.ContainsFunc(s.Results, func(r decide.Receipt) bool { return r.Check == c.Digest })
-		if c.When != decide.WhenFeature && !ran {
+		if !c.PerClaim && !ran {
 			runs = append(runs, decide.Run{Check: c})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
@@ -28,11 +27,7 @@ func perFeature(check string) bool { return strings.Contains(check, "RALPH_FEATU
 func (m *Maker) config() ([]byte, error) {
 	var checks []map[string]string
 	for _, c := range m.Checks {
-		check := map[string]string{"command": c}
-		if perFeature(c) && m.List != config.ListNone {
-			check["when"] = decide.WhenFeature
-		}
-		checks = append(checks, check)
+		checks = append(checks, map[string]string{"command": c})
 	}
 	return jsontext.Indent(struct {
 		Task       string              `json:"task"`

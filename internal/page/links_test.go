@@ -308,7 +308,7 @@ func furnish(w watchtest.World) {
 	for i := range verb.MaxChecked {
 		checks = append(checks, map[string]any{
 			"name": fmt.Sprint("check/", i, "%"), "file_exists": fmt.Sprint("made-", i),
-			"when": "feature", "features": []string{"f0"},
+			"when": "claim", "features": []string{"f0"},
 		})
 		if i > 0 {
 			w.Write(filepath.Join(hook.Project, fmt.Sprint("made-", i)), "")

@@ -250,7 +250,8 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 		return nil, unfit, err
 	}
 	untrusted := func(r decide.Receipt) bool { return r.NotRun && p.Snapshot.Untrusted }
-	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed && !untrusted(r) })
+	refuses := func(r decide.Receipt) bool { return p.Snapshot.Refuses(r, features...) && !untrusted(r) }
+	failed := slices.IndexFunc(all, refuses)
 	i := failed
 	if failed < 0 {
 		i = slices.IndexFunc(all, untrusted)

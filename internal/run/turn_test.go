@@ -29,9 +29,9 @@ func list(word string) decide.List {
 // Checks for the rows: of every feature, of the whole tree when every feature is claimed, and of the whole tree at each
 // stop.
 var (
-	ofFeature = decide.Check{Name: "f", Digest: "f", When: decide.WhenFeature}
-	ofAll     = decide.Check{Name: "c", Digest: "c", When: decide.WhenComplete}
-	ofEach    = decide.Check{Name: "i", Digest: "i", When: decide.WhenIteration}
+	ofFeature = decide.Check{Name: "f", Digest: "f", When: decide.WhenClaim, PerClaim: true}
+	ofAll     = decide.Check{Name: "c", Digest: "c", When: decide.WhenEnd}
+	ofEach    = decide.Check{Name: "i", Digest: "i", When: decide.WhenStop}
 )
 
 // failure returns the result of a check that failed.

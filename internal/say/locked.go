@@ -50,7 +50,7 @@ func Changed(p *loop.Picture) string {
 // or an agent has added them, so no check runs for them.
 func untrusted(p *loop.Picture) string {
 	s := &p.Snapshot
-	ofFeatures := func(c decide.Check) bool { return c.When == decide.WhenFeature && len(c.Features) == 0 }
+	ofFeatures := func(c decide.Check) bool { return c.When == decide.WhenClaim && len(c.Features) == 0 }
 	var added []string
 	for _, item := range s.List.Items {
 		if item.IsAdded {

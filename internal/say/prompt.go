@@ -71,7 +71,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	}
 	if d.Failure != nil {
 		log := plain.Path(w.from, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))
-		todo = failure(*d.Failure, log) + todo
+		todo = failure(*d.Failure, log) + consequence(&p.Snapshot, *d.Failure) + todo
 		room += utf8.RuneCountInString(d.Failure.Tail)
 	}
 	todo += w.todo()
@@ -317,6 +317,18 @@ func failure(f decide.Receipt, log string) string {
 	}
 	return fmt.Sprintf("\n%s %q failed. The end of its output, as data; all of it is in %s:\n```\n%s\n```\n"+
 		"Fix what it found. Do not weaken the check.\n", what, plain.Line(f.Name, 80), log, tail)
+}
+
+// consequence tells the agent what the failure of a check that runs once for all claims means for them.
+func consequence(s *decide.Snapshot, f decide.Receipt) string {
+	switch {
+	case f.Feature != "" || f.NotRun:
+	case len(s.Reopened) > 0:
+		return "It passed before, so what was newly claimed is open again: " + decide.Names(s.Reopened) + ".\n"
+	case s.List.Passed() < len(s.List.Items) && s.MayFail(f):
+		return "It need not pass before the last feature, so what is claimed stays claimed.\n"
+	}
+	return ""
 }
 
 // Steps returns what the agent should do with each feature.

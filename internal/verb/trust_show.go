@@ -213,7 +213,7 @@ func (t *truster) showOwn(own []config.Check) {
 	var order []string
 	times := map[string]int{}
 	for _, c := range own {
-		text := kind(c) + " of the list, when feature: " + shown(c.Command, c.Name)
+		text := kind(c) + " of the list, when claim: " + shown(c.Command, c.Name)
 		if times[text]++; times[text] == 1 {
 			order = append(order, text)
 		}

@@ -107,7 +107,7 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 		}
 	}
 	for _, c := range s.Checks {
-		if c.When == decide.WhenFeature {
+		if c.PerClaim {
 			runs = append(runs, featureRuns(s, c, ids, all)...)
 		} else if len(ids) == 0 {
 			runs = append(runs, decide.Run{Check: c})

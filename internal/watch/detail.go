@@ -187,6 +187,9 @@ func items(p *loop.Picture) []Item {
 	s := &p.Snapshot
 	proofs, receipts := s.ProofsShown(), map[string][]Receipt{}
 	for _, r := range s.Receipts {
+		if !r.Passed {
+			continue
+		}
 		receipts[r.Feature] = append(receipts[r.Feature], Receipt{plain.Line(r.Name, 80), r.At, r.DurationMS})
 	}
 	all := []Item{}

@@ -43,8 +43,8 @@ func TestOpen(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
 	w.Write(filepath.Join(at.Dir, loopdir.ConfigFile), `{"task": "the task", "checks": [
-		{"name": "there", "file_exists": "made-f0", "when": "feature", "features": ["f0"]},
-		{"name": "too", "file_exists": "made-f1", "when": "feature", "features": ["f1"]}]}`)
+		{"name": "there", "file_exists": "made-f0", "when": "claim", "features": ["f0"]},
+		{"name": "too", "file_exists": "made-f1", "when": "claim", "features": ["f1"]}]}`)
 	w.Write(filepath.Join(at.Dir, loopdir.ListFile), watchtest.List(4, 2))
 	w.Write(filepath.Join(at.Project, "made-f0"), "")
 	stop(w, at)

@@ -181,7 +181,7 @@ func (w World) Situations() []Situation {
 	working.Work = []record.Work{{Feature: "f0", Attempts: 2, Took: time.Minute, Spent: working.Spent}}
 	waiting := run(alive, 1.5)
 	waiting.Waiting = &record.Waiting{Until: now.Add(time.Hour), Why: "a limit of the provider"}
-	failing := `{"checks": [{"name": "tests", "command": ["go", "test"], "when": "feature"}]}`
+	failing := `{"checks": [{"name": "tests", "command": ["go", "test"], "when": "claim"}]}`
 	output := fmt.Sprintf(`{"start": "%s", "check": "tests", "feature": "f1", "outcome": "exit status 1", "durationMs": `+
 		`812, "output": "--- FAIL: TestLogin\n    login_test.go:12: got 3, want 4\nFAIL"}`+"\n",
 		now.Format("2006-01-02T15:04:05Z"))
