@@ -16,7 +16,7 @@ import (
 func rooms(b *bench) row {
 	const checked = `, "checks": [{"command": "true", "when": "stop"}]`
 	o := options{
-		features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000, "feature_attempts": 0`) + checked,
+		features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000, "attempts": 0`) + checked,
 	}
 	inPlace := b.newStage(o)
 	o.rules += `, "room": true`

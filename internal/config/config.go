@@ -103,6 +103,7 @@ func Default() Config {
 		Recheck:      decide.RecheckStale,
 		Parallel:     1,
 		Limits: decide.Limits{
+			Attempts:      decide.DefaultAttempts,
 			CheckFailures: decide.DefaultCheckFailures,
 			Stagnation:    decide.DefaultStagnation,
 			MaxWait:       decide.DefaultMaxWait,

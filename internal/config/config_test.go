@@ -19,7 +19,7 @@ import (
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(`{
 		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt",
-		"limits": {"max_iterations": 30, "deadline": "8h", "stagnation": 0, "feature_attempts": 5, "iterations_per_hour": 6,
+		"limits": {"max_iterations": 30, "deadline": "8h", "stagnation": 0, "attempts": 5, "iterations_per_hour": 6,
 			"features_per_session": 7, "context_tokens": 150000, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
 		"guards": false,
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := decide.Limits{
-		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, CheckFailures: 5, IterationsPerHour: 6,
+		MaxIterations: 30, Deadline: 8 * time.Hour, Attempts: 5, CheckFailures: 10, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 150_000, MaxWait: 90 * time.Minute,
 	}
 	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" {

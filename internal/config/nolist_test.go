@@ -14,7 +14,7 @@ func TestNoList(t *testing.T) {
 		`{"list": "none", "checks": [{"command": "x"}]}`:                   {true, false},
 		`{"list": "a.json", "evaluate": [{"command": "x"}]}`:               {false, true},
 		`{"list": "none", "evaluate": [{"command": "x"}]}`:                 {true, false},
-		`{"list": "none", "limits": {"feature_attempts": 0}}`:              {true, false},
+		`{"list": "none", "limits": {"attempts": 0}}`:                      {true, false},
 		`{"list": "none", "evaluate": ["default"], "protect": ["*.test"]}`: {true, false},
 	} {
 		c, err := Parse([]byte(text))
@@ -31,9 +31,9 @@ func TestNoListRefuses(t *testing.T) {
 		`"source": {"list": ["x"]}`: `"source" and "list" do not go together`,
 		`"skip_headings": []`: `line 1, column 35: "skip_headings" is about features, ` +
 			`but "list": "none" means that there are none`,
-		`"recheck": "all"`:                         `"recheck" is about features`,
-		"\"limits\": {\n \"feature_attempts\": 3}": `line 2, column 22: "limits.feature_attempts" is about features`,
-		`"limits": {"features_per_session": 1}`:    `"limits.features_per_session" is about features`,
+		`"recheck": "all"`:                      `"recheck" is about features`,
+		"\"limits\": {\n \"attempts\": 3}":      `line 2, column 14: "limits.attempts" is about features`,
+		`"limits": {"features_per_session": 1}`: `"limits.features_per_session" is about features`,
 		"\"checks\": [{\"command\": \"x\"},\n{\"command\": \"y\", \"features\": [\"a\"]}]": `line 2, column 30: ` +
 			`"features" is about features, but "list": "none" means that there are none`,
 		`"checks": {"when": "claim"}`: `"checks" must be a list`,

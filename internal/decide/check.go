@@ -329,6 +329,27 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 	return all
 }
 
+// newProofs returns the ids of the features that this stop has proven.
+func (s *Snapshot) newProofs() (ids []string) {
+	if len(s.Results) == 0 {
+		return nil
+	}
+	now, was := s.Proofs(), s.proofsBefore()
+	for i := range s.List.Items {
+		if id := s.List.Items[i].ID; now[id].Proven && !was[id].Proven {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// proofsBefore returns what was known before the checks of this stop ran.
+func (s *Snapshot) proofsBefore() map[string]FeatureProof {
+	before := *s
+	before.Results = nil
+	return before.Proofs()
+}
+
 // ProofsShown is Proofs for people and agents: of a complete loop, the checks of the whole tree have proven features,
 // too.
 func (s *Snapshot) ProofsShown() map[string]FeatureProof {

@@ -15,14 +15,15 @@ func (d *Decision) toCommit(s *Snapshot) Need {
 	}
 	whole := d.Next.Complete || d.Verdict == End && d.Next.Status == Complete
 	whole = whole && len(s.Checks) > 0 && d.Failure == nil
-	before := *s
-	before.Results = nil
-	now, was := s.Proofs(), before.Proofs()
-	var ids []string
-	for _, item := range s.List.Items {
-		proven := now[item.ID].Proven || whole && s.wholeTree() && item.Passes && s.Holds(item.ID)
-		if proven && !was[item.ID].Proven {
-			ids = append(ids, item.ID)
+	ids := s.newProofs()
+	if whole && s.wholeTree() {
+		was := s.proofsBefore()
+		ids = nil
+		for i := range s.List.Items {
+			item := &s.List.Items[i]
+			if item.Passes && s.Holds(item.ID) && !was[item.ID].Proven {
+				ids = append(ids, item.ID)
+			}
 		}
 	}
 	if len(ids) == 0 && !whole {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
@@ -132,14 +131,6 @@ func (d *Decision) giveNote(s *Snapshot, counted bool) {
 	}
 }
 
-// attempt counts an iteration that is given to a feature.
-func (d *Decision) attempt(feature features.Item) {
-	if feature.ID != d.Next.Feature {
-		d.Next.Feature, d.Next.Attempts = feature.ID, 0
-	}
-	d.Next.Attempts++
-}
-
 func (d *Decision) countIteration(s *Snapshot) {
 	d.Next.Iteration++
 	if s.Limits.IterationsPerHour > 0 {
@@ -169,7 +160,6 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	}
 	if !status.GoesOn() {
 		d.Next.Feature = ""
-		d.Next.Attempts = 0
 		d.Next.Lanes = nil
 	}
 	d.Next.Judged = s.FreshSession && s.Event == EventStop && status.Judges()

@@ -36,7 +36,7 @@ func base() Snapshot {
 			Ending:    Ending{Status: InProgress, StartedAt: now.Add(-time.Hour)},
 			Counted:   Counted{Iteration: 4, Passed: 2, ListDigest: list("x..").Digest(), Unchanged: 1},
 			Owner:     Owner{Session: "s"},
-			Work:      Work{Feature: "b", Attempts: 1},
+			Work:      Work{Feature: "b"},
 			Allowance: Allowance{Allowed: 15},
 			Headers: Headers{
 				Header: header,
@@ -317,19 +317,25 @@ func inWords(d Decision, need Need) string {
 func TestDecideKeepsCount(t *testing.T) {
 	s := base()
 	d, _ := Decide(s)
-	if d.Next.Feature != "c" || d.Next.Attempts != 1 {
-		t.Errorf("a new feature has %d attempts", d.Next.Attempts)
+	if d.Next.Feature != "c" || d.Next.Attempt() != 1 {
+		t.Errorf("a new feature has attempt %d", d.Next.Attempt())
 	}
 	s.List = list("x..")
 	s.Tree = "t"
 	d, _ = Decide(s)
-	if d.Next.Attempts != 2 {
-		t.Errorf("the same feature has %d attempts, want 2", d.Next.Attempts)
+	if d.Next.Feature != "b" || d.Next.Attempt() != 1 {
+		t.Errorf("a stop without a claim made it attempt %d", d.Next.Attempt())
+	}
+	fresh := s
+	fresh.FreshSession = true
+	d, _ = Decide(fresh)
+	if d.Next.Feature != "b" || d.Next.Attempt() != 2 {
+		t.Errorf("a fresh session without a claim made it attempt %d, want 2", d.Next.Attempt())
 	}
 	s.List.Err = broken
 	d, _ = Decide(s)
-	if d.Next.Feature != "b" || d.Next.Attempts != 1 {
-		t.Errorf("a broken list made it attempt %d at %q", d.Next.Attempts, d.Next.Feature)
+	if d.Next.Feature != "b" || d.Next.Attempt() != 1 {
+		t.Errorf("a broken list made it attempt %d at %q", d.Next.Attempt(), d.Next.Feature)
 	}
 	s.List.Err = nil
 	d, _ = Decide(s)
@@ -344,9 +350,9 @@ func TestDecideKeepsCount(t *testing.T) {
 	}
 	h.State.Status, h.Session, h.State.Passed, h.Event, h.Marked = Interrupted, "s", 0, EventPrompt, false
 	d, _ = Decide(h)
-	if d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
+	if d.Next.SessionPassed != 1 || d.Next.Attempt() != 1 || d.Next.Iteration != 4 {
 		t.Errorf("a prompt after an interruption: %d passed, attempt %d, iteration %d",
-			d.Next.SessionPassed, d.Next.Attempts, d.Next.Iteration)
+			d.Next.SessionPassed, d.Next.Attempt(), d.Next.Iteration)
 	}
 }
 

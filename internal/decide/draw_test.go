@@ -79,7 +79,8 @@ var edits = []func(s *Snapshot, d *dice){
 		s.State.MaxIterations, s.State.Allowed = d.count(), d.count()
 	},
 	func(s *Snapshot, d *dice) {
-		s.State.Unchanged, s.State.Attempts, s.State.CheckFailures = d.n(9), d.n(9), d.n(9)
+		s.State.Unchanged, s.State.CheckFailures = d.n(9), d.n(9)
+		s.State.Failures = map[string]Failure{pick(d, "a", "b", "c"): {Attempts: d.n(9), Why: "no"}}
 	},
 	func(s *Snapshot, d *dice) {
 		s.State.StartedAt, s.State.EndedAt, s.State.WaitingSince = d.when(), d.when(), d.when()
@@ -123,7 +124,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
 	},
 	func(s *Snapshot, d *dice) {
-		s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures = pick(d, 3, 0, 2, 9), d.n(9), d.n(9)
+		s.Limits.Stagnation, s.Limits.Attempts, s.Limits.CheckFailures = pick(d, 3, 0, 2, 9), d.n(9), d.n(9)
 		s.Limits.IterationsPerHour, s.Limits.FeaturesPerSession, s.Limits.ContextTokens = d.n(3), d.n(3), d.n(3)
 	},
 	func(s *Snapshot, d *dice) {
@@ -174,7 +175,7 @@ func draw(program []byte) (Snapshot, *dice) {
 		s.State = State{} // there is no record, so nothing is in it
 	}
 	if s.NoList {
-		s.List, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, 0, 0
+		s.List, s.Receipts, s.Limits.Attempts, s.Limits.FeaturesPerSession = List{}, nil, 0, 0
 		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.PerClaim })
 		s.OthersWork, s.NoSession, s.HandOut = false, false, HandOut{} // ralph-runner refuses lanes without a list
 	}

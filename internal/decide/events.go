@@ -84,8 +84,9 @@ func takeLoop(st *stop) answer {
 	if status == Handover || st.FreshSession && st.State.Judged {
 		st.d.countIteration(st.Snapshot)
 	}
-	if next, has := st.List.Next(); has && status == Handover {
-		st.d.attempt(next)
+	begins := status == Handover || st.FreshSession && st.next.Feature == ""
+	if next, has := st.Next(); has && begins {
+		st.next.Feature = next.ID
 	}
 	if !st.Marked && status == InProgress {
 		return answer{binding: Note}
@@ -195,6 +196,7 @@ func (s *State) Revive(was Status, now time.Time) {
 		s.Blocks = nil
 		s.Warned = false
 		s.CheckFailures = 0
+		s.Failures = nil
 		s.Cut = ""
 		s.Habits = Habits{}
 		s.ListDigest = ""

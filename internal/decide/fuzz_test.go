@@ -198,7 +198,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	// features that pass is a change, so these limits may well turn an ending into a block. So may
 	// guards, which let an agent work that gets features to pass.
 	s.GuardsOff = true
-	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
+	s.Limits.Stagnation, s.Limits.Attempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	before, _ := decide(s)
 	if before.Verdict != End || !chooses(s) {
 		return nil

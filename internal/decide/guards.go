@@ -158,7 +158,7 @@ func (st *stop) testsOnly() (saw string) {
 func (st *stop) aboutTests() bool {
 	feature, is := st.List.Find(st.d.From.Feature)
 	if !is {
-		feature, _ = st.List.Next()
+		feature, _ = st.Next()
 	}
 	return strings.Contains(strings.ToLower(feature.Title()), "test")
 }

@@ -9,17 +9,7 @@ const MaxLanes = 256
 // Lane is what the record has of one lane.
 type Lane struct {
 	Feature   string `json:"feature,omitempty"`   // the id of the feature that it has; "": none
-	Attempts  int    `json:"attempts,omitempty"`  // iterations in a row given to Feature
 	Iteration int    `json:"iteration,omitempty"` // the iteration that it works on; 0: it has no session
-}
-
-// mostAttempts returns how many iterations in a row the feature got that got most.
-func (s *State) mostAttempts() int {
-	most := s.Attempts
-	for _, l := range s.Lanes {
-		most = max(most, l.Attempts)
-	}
-	return most
 }
 
 // forLanes returns the limits of n lanes together.

@@ -12,8 +12,8 @@ type Limits struct {
 	MaxIterations      int           // 0: ralph.json gives none
 	Deadline           time.Duration // since the loop began
 	Stagnation         int           // stops in a row at which list and work are the same
-	FeatureAttempts    int           // iterations in a row given to one feature
-	CheckFailures      int           // stops in a row at which a check failed
+	Attempts           int           // attempts that may fail at one feature until it is set aside
+	CheckFailures      int           // stops in a row at which a check failed and nothing was proven
 	IterationsPerHour  int
 	FeaturesPerSession int           // features that may pass in one session
 	ContextTokens      int           // tokens of the session's conversation
@@ -30,7 +30,8 @@ type Limits struct {
 const (
 	DefaultIterations    = 15
 	DefaultStagnation    = 3
-	DefaultCheckFailures = 5
+	DefaultAttempts      = 3
+	DefaultCheckFailures = 10
 	DefaultMaxWait       = time.Hour
 )
 
@@ -83,15 +84,16 @@ var LimitTable = []Limit{
 		Count:   func(l *Limits) *int { return &l.Stagnation },
 		used:    func(s State, _ time.Time) int { return s.Unchanged },
 	}, {
-		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
+		Name: "attempts", Unit: "attempts", Max: MaxCount,
 		Example: `5`,
-		About:   "How many iterations in a row may go to one feature.",
-		Count:   func(l *Limits) *int { return &l.FeatureAttempts },
-		used:    func(s State, _ time.Time) int { return s.mostAttempts() },
+		About: "A feature is set aside after this many failed attempts. An attempt fails when a check of the claimed " +
+			"feature fails, or a fresh session of a run ends without a claim.",
+		Count: func(l *Limits) *int { return &l.Attempts },
+		used:  func(s State, _ time.Time) int { return s.Failures[s.Feature].Attempts },
 	}, {
 		Name: "check_failures", Unit: "stops", Max: MaxCount,
 		Example: `3`,
-		About:   "The loop ends after this many stops in a row with a failed check.",
+		About:   "The loop ends after this many stops in a row at which a check failed and nothing was proven.",
 		Count:   func(l *Limits) *int { return &l.CheckFailures },
 		used:    func(s State, _ time.Time) int { return s.CheckFailures },
 	}, {

@@ -22,7 +22,7 @@ func TestLimitTable(t *testing.T) {
 		}
 	}
 	want := Limits{
-		MaxIterations: 1, Deadline: 2, Stagnation: 3, FeatureAttempts: 4, CheckFailures: 5, IterationsPerHour: 6,
+		MaxIterations: 1, Deadline: 2, Stagnation: 3, Attempts: 4, CheckFailures: 5, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 8, MaxWait: 9,
 	}
 	if got != want {
@@ -39,7 +39,7 @@ func TestLimitTable(t *testing.T) {
 func TestInForce(t *testing.T) {
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	all := Limits{
-		MaxIterations: 40, Deadline: 8 * time.Hour, Stagnation: 3, FeatureAttempts: 4, CheckFailures: 5,
+		MaxIterations: 40, Deadline: 8 * time.Hour, Stagnation: 3, Attempts: 4, CheckFailures: 5,
 		IterationsPerHour: 6, FeaturesPerSession: 7, ContextTokens: 1000, MaxWait: time.Hour, Trusted: true,
 	}
 	busy := State{
@@ -48,7 +48,7 @@ func TestInForce(t *testing.T) {
 			Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()},
 		},
 		Ending: Ending{StartedAt: at(time.Hour)},
-		Work:   Work{Attempts: 2},
+		Work:   Work{Feature: "a", Failures: map[string]Failure{"a": {Attempts: 2}}},
 		Owner:  Owner{WaitingSince: at(90 * time.Second)},
 	}
 	for _, tc := range []struct {
@@ -60,7 +60,7 @@ func TestInForce(t *testing.T) {
 		{"nothing is set", State{}, Limits{}, "max_iterations 15 15 iterations"},
 		{"all of them", busy, all,
 			"max_iterations 40 31 iterations, deadline 28800 25200 seconds, stagnation 3 2 stops, " +
-				"feature_attempts 4 2 attempts, check_failures 5 4 stops, iterations_per_hour 6 5 iterations, " +
+				"attempts 4 2 attempts, check_failures 5 4 stops, iterations_per_hour 6 5 iterations, " +
 				"features_per_session 7 4 features, context_tokens 1000 400 tokens, max_wait 3600 3510 seconds"},
 		{"a loop that has not started, and does not wait", State{}, Limits{Deadline: time.Minute, MaxWait: time.Hour},
 			"max_iterations 15 15 iterations, deadline 60 60 seconds, max_wait 3600 3600 seconds"},
@@ -98,11 +98,11 @@ func TestInForce(t *testing.T) {
 
 func TestUnder(t *testing.T) {
 	high := Limits{
-		MaxIterations: 90, Deadline: 90, Stagnation: 90, FeatureAttempts: 90, CheckFailures: 90, IterationsPerHour: 90,
+		MaxIterations: 90, Deadline: 90, Stagnation: 90, Attempts: 90, CheckFailures: 90, IterationsPerHour: 90,
 		FeaturesPerSession: 90, ContextTokens: 90, MaxWait: 90,
 	}
 	low := Limits{
-		MaxIterations: 1, Deadline: 2, Stagnation: 3, FeatureAttempts: 4, CheckFailures: 5, IterationsPerHour: 6,
+		MaxIterations: 1, Deadline: 2, Stagnation: 3, Attempts: 4, CheckFailures: 5, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 8, MaxWait: 9,
 	}
 	extendable := func(l, kept, ceiling Limits) Limits {
@@ -120,7 +120,7 @@ func TestUnder(t *testing.T) {
 		{"ceilings above", low, high, extendable(low, low, high)},
 		{"limits that are off", Limits{}, low, extendable(never, Limits{}, low)},
 		{"no ceilings, but no waiting", high, Limits{}, extendable(Limits{
-			Stagnation: 90, FeatureAttempts: 90, CheckFailures: 90, IterationsPerHour: 90, FeaturesPerSession: 90,
+			Stagnation: 90, Attempts: 90, CheckFailures: 90, IterationsPerHour: 90, FeaturesPerSession: 90,
 			ContextTokens: 90,
 		}, high, Limits{})},
 	} {
@@ -131,6 +131,12 @@ func TestUnder(t *testing.T) {
 	if l := (Limits{Trusted: true}).CappedBy(low); !l.Trusted {
 		t.Error("limits that a person trusted are not held any more")
 	}
+}
+
+// failedAt gives a snapshot a list, and so many failed attempts of 5 at its feature.
+func failedAt(s *Snapshot, attempts int, states string) {
+	s.List, s.Tree, s.Limits.Attempts = list(states), "t", 5
+	s.State.Failures = map[string]Failure{"b": {Attempts: attempts, Why: "no"}}
 }
 
 // limitRows are decisions that depend on limits.
@@ -183,17 +189,25 @@ var limitRows = []row{
 	{"the person's own ceiling of iterations, extended or not", func(s *Snapshot) {
 		s.Limits.CeilingIterations, s.State.MaxIterations = 4, 99
 	}, "end REACHED_LIMIT max_iterations"},
-	{"the last attempt", func(s *Snapshot) {
-		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 4
-	}, "continue 5 b"},
-	{"one attempt too many", func(s *Snapshot) {
-		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 5
-	}, "end REACHED_LIMIT attempts"},
-	{"many attempts at another feature", func(s *Snapshot) {
-		s.Limits.FeatureAttempts, s.State.Attempts = 5, 5
+	{"a session without a claim is no failed attempt", func(s *Snapshot) { failedAt(s, 4, "x..") }, "continue 5 b"},
+	{"a fresh session without one is", func(s *Snapshot) {
+		failedAt(s, 4, "x..")
+		s.FreshSession = true
 	}, "continue 5 c"},
+	{"a fresh session, and it is not the last attempt", func(s *Snapshot) {
+		failedAt(s, 3, "x..")
+		s.FreshSession = true
+	}, "continue 5 b"},
+	{"set aside", func(s *Snapshot) { failedAt(s, 5, "x..") }, "continue 5 c"},
+	{"only what is set aside is left", func(s *Snapshot) { failedAt(s, 5, "x.x") }, "end BLOCKED set_aside"},
+	{"the limit is off", func(s *Snapshot) {
+		failedAt(s, 5, "x.x")
+		s.Limits.Attempts = 0
+	}, "continue 5 b"},
+	{"a claim of what was set aside", func(s *Snapshot) { failedAt(s, 5, "xxx") }, "end COMPLETE all_features_pass"},
 	{"many attempts at a broken list", func(s *Snapshot) {
-		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts, s.State.Feature = List{Err: broken}, "t", 1, 2, ""
+		failedAt(s, 5, "x..")
+		s.List, s.State.Feature = List{Err: broken}, ""
 	}, "continue 5 "},
 	{"the last iteration of the hour", func(s *Snapshot) {
 		s.Limits.IterationsPerHour, s.State.Hour = 2,

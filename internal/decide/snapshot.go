@@ -148,6 +148,7 @@ type Heard struct {
 	Broken       bool   // the session broke off, so it promises nothing of the whole loop; it may still ask for a person
 	Denied       string // the tools that the agent's permissions refused in the session, in words; "": none
 	Refused      bool   // what the session did is not merged, because a check failed or it was in conflict
+	CheckFailed  bool   // with Refused: a check failed
 	OthersWork   bool   // other sessions of the host run, or have work that is not in the list yet
 	Why          string // why the host begins no other session, such as money that is spent; "": it may, or nobody says
 	Raise        string // with Why, of EventStop: the flag with which the host goes on

@@ -36,7 +36,8 @@ const (
 	MaxIterations     = "max_iterations"
 	Deadline          = "deadline"
 	Budget            = "budget"     // of a run: its money, its tokens or its iterations
-	Attempts          = "attempts"   // at a feature, or at checks
+	Attempts          = "attempts"   // checks failed again and again
+	SetAside          = "set_aside"  // too many attempts failed at each feature that is left
 	Untrusted         = "untrusted"  // nobody has trusted the commands that are to prove the work
 	CheckTime         = "check_time" // a check or an evaluator does not fit into the time of a stop
 	NoProgress        = "no_progress"
@@ -269,8 +270,8 @@ type Checking struct {
 type Work struct {
 	// the id of the feature that the agent works on
 	Feature string `json:"feature,omitzero"`
-	// iterations in a row given to Feature
-	Attempts int `json:"attempts,omitzero"`
+	// the open features at which attempts failed, by their ids
+	Failures map[string]Failure `json:"failures,omitempty"`
 	// of a run with several lanes, by their numbers; Feature is that of the one that moved last
 	Lanes []Lane `json:"lanes,omitzero"`
 	// a person's text for the next prompt; empty: none

@@ -42,7 +42,7 @@ var stopRules = []rule{
 	// What is claimed is proven, and there is a feature to work on.
 	claimedFeatures, nextFeature,
 	// The loop has used what it may use, or gets nowhere.
-	outOfBudget, noProgress,
+	outOfBudget, noProgress, setAsideLeft,
 	// Another session, or a later one, is to go on.
 	hourFull, sessionFull,
 }
@@ -73,12 +73,13 @@ type stop struct {
 	next    *State // of d: the record, in which is counted
 	stopped Status // with which somebody has stopped the loop; InProgress: nobody has
 
-	restores bool          // the agent is to put back what is locked
-	evidence evidence      // of what is claimed
-	open     bool          // a feature is open, or nobody claims that a loop without a list is complete
-	feature  features.Item // to work on next
-	attempt  string        // the id of the feature whose attempts the next iteration counts
-	passed   bool          // a feature passed in this iteration
+	restores bool            // the agent is to put back what is locked
+	evidence evidence        // of what is claimed
+	open     bool            // a feature is open, or nobody claims that a loop without a list is complete
+	feature  features.Item   // to work on next
+	aside    map[string]bool // the ids of the features that are set aside
+	passed   bool            // a feature passed in this iteration
+	hears    bool            // the agent hears of work elsewhere before the loop ends
 }
 
 // answer makes the decision as rules say.
@@ -206,8 +207,6 @@ func trustedPartsDiffer(st *stop) answer {
 	if st.next.Warned {
 		return finish(Blocked, ConfigChanged, Differs(st.Changed))
 	}
-	next, _ := st.List.Next()
-	st.attempt = next.ID
 	st.restores = true
 	st.next.Warned = true
 	st.d.Changed = st.Changed
@@ -326,10 +325,11 @@ func countResults(st *stop) answer {
 	counts := func(r Receipt) bool {
 		return failed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !(st.open && st.MayFail(r))
 	}
+	fails := st.Refused || slices.ContainsFunc(st.Results, counts)
 	switch {
-	case st.Refused, slices.ContainsFunc(st.Results, counts):
+	case fails && len(st.newProofs()) == 0:
 		st.next.CheckFailures++
-	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
+	case !fails && slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
 	case slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Passed }):
 		st.next.CheckFailures = 0
 	}
@@ -439,15 +439,18 @@ func (st *stop) choose() (feature features.Item) {
 	if st.HandOut.Feature != nil {
 		return *st.HandOut.Feature
 	}
-	if st.d.Failure != nil && st.d.Failure.Feature != "" && !st.d.Failure.NotRun {
-		feature, _ = st.List.Find(st.d.Failure.Feature)
-		return feature
+	again := ""
+	switch fail := st.d.Failure; {
+	case fail == nil:
+	case fail.Feature != "" && !fail.NotRun:
+		again = fail.Feature
+	case len(st.Reopened) > 0:
+		again = st.Reopened[0]
 	}
-	if st.d.Failure != nil && len(st.Reopened) > 0 {
-		feature, _ = st.List.Find(st.Reopened[0])
-		return feature
+	feature, has := st.List.Find(again)
+	if !has || st.aside[again] {
+		feature, _ = st.List.NextBut(st.aside)
 	}
-	feature, _ = st.List.Next()
 	return feature
 }
 
@@ -463,11 +466,14 @@ func untrusted(what string) string {
 	return "nobody has trusted the loop's commands, so the " + what + " did not run"
 }
 
-// nextFeature chooses what to work on. Without a feature, the session waits for others, or the loop for a person.
+// nextFeature counts the attempts that failed, and chooses what to work on. Without a feature, the session waits for
+// others, or the loop for a person.
 func nextFeature(st *stop) answer {
 	if st.restores || st.NoClaims && st.HandOut.Feature == nil {
 		return answer{}
 	}
+	st.next.Failures = st.CountFailures()
+	st.aside = st.setAside(st.next.Failures)
 	st.feature = st.choose()
 	open := st.List.Err == nil && st.List.Passed() < len(st.List.Items)
 	broken := st.d.Failure != nil && !st.MayFail(*st.d.Failure)
@@ -477,10 +483,10 @@ func nextFeature(st *stop) answer {
 		return answer{verdict: Wait}
 	case st.needsTrust():
 		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
+	case open && len(st.aside) > 0 && st.HandOut.Stuck == "": // see setAsideLeft
 	case open && !broken, st.HandOut.Stuck != "":
 		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.HandOut.Stuck, st.List.Stuck()), 500))
 	}
-	st.attempt = st.feature.ID
 	return answer{}
 }
 
@@ -543,6 +549,7 @@ func stagnation(st *stop) answer {
 	case st.Trees == nil && st.HandOut.Feature == nil:
 		return answer{need: Need{Kind: NeedTrees}}
 	case len(st.Trees) > 0 && st.next.Unchanged == most: // the agent hears of them, once
+		st.hears = true
 		return answer{}
 	}
 	when := "at %d stops in a row"
@@ -579,14 +586,22 @@ func blocksIgnored(st *stop) answer {
 		" without a tool call in its transcript, and most versions of Claude Code would soon end the turn in silence")
 }
 
-// outOfAttempts looks for a feature or a check that fails again and again.
-func outOfAttempts(st *stop) answer {
-	most := st.Limits.FeatureAttempts
-	if most > 0 && st.List.Err == nil && st.attempt == st.next.Feature && st.next.Attempts >= most {
-		return finish(ReachedLimit, Attempts,
-			fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(st.attempt, 80), st.next.Attempts))
+// setAsideLeft ends a loop in which only features are left that are set aside, and those that wait for them. What else
+// ends it says more.
+func setAsideLeft(st *stop) answer {
+	switch {
+	case len(st.aside) == 0 || st.feature.ID != "" || st.NoList || st.List.Passed() == len(st.List.Items):
+		return answer{}
+	case st.hears:
+		st.feature, _ = st.List.Next()
+		return answer{}
 	}
-	most = st.Limits.CheckFailures * st.workers()
+	return finish(Blocked, SetAside, setAsideInWords(st.aside, st.next.Failures))
+}
+
+// outOfAttempts looks for checks that fail again and again.
+func outOfAttempts(st *stop) answer {
+	most := st.Limits.CheckFailures * st.workers()
 	if most == 0 || st.next.CheckFailures < most {
 		return answer{}
 	}
@@ -616,6 +631,9 @@ func hourFull(st *stop) answer {
 	}
 	if st.HandOut.Feature == nil { // this stop comes again
 		st.next.Habits = st.d.From.Habits
+		if st.FreshSession {
+			st.next.Failures = st.d.From.Failures
+		}
 	}
 	if st.FreshSession {
 		return answer{verdict: Wait}
@@ -658,5 +676,5 @@ func (st *stop) goOn() {
 	if s.List.Err != nil {
 		return // no feature is worked on
 	}
-	d.attempt(st.feature)
+	d.Next.Feature = st.feature.ID
 }

@@ -139,7 +139,7 @@ func iterationOf(ev Event, d *decide.Decision) iteration {
 		Reason:      d.Next.ExitReason,
 		Feature:     plain.Line(d.Next.Feature, 80),
 		Iteration:   d.Next.Iteration,
-		Attempts:    d.Next.Attempts,
+		Attempts:    d.Next.Attempt(),
 		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."),
 		DurationMs:  time.Since(ev.At).Milliseconds(),
 		Lane:        d.Lane,

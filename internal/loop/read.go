@@ -127,7 +127,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Header = progress.Parse(notes)
 	s.Limits = p.Limits()
 	if s.NoList {
-		s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = 0, 0
+		s.Limits.Attempts, s.Limits.FeaturesPerSession = 0, 0
 	}
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)

@@ -13,7 +13,7 @@ func TestSchemas(t *testing.T) {
 	for more, want := range map[string]string{
 		`"schema":1`: "",
 		`"schema":2`: "",
-		`"schema":3,"lanes":[{"feature":"a","attempts":2,"iteration":3},{}]`: "",
+		`"schema":3,"lanes":[{"feature":"a","iteration":3},{}]`: "",
 		`"schema":3`:                 "",
 		`"schema":3,"lanes":` + many: "make no sense",
 		`"schema":3,"lanes":"a"`:     "not of its kind",
@@ -24,7 +24,7 @@ func TestSchemas(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: %v, want %q", more, err, want)
 		}
-		first := decide.Lane{Feature: "a", Attempts: 2, Iteration: 3}
+		first := decide.Lane{Feature: "a", Iteration: 3}
 		if err == nil && s.Schema == decide.SchemaVersion && len(s.Lanes) > 0 && s.Lanes[0] != first {
 			t.Errorf("%s: lanes %+v", more, s.Lanes)
 		}

@@ -98,13 +98,13 @@ func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
 	if err := k.certain(); err != nil {
 		t.Needs = err.Error()
 	}
-	if item, open := p.Snapshot.List.Next(); open && v.Status == decide.InProgress {
+	if item, open := p.Snapshot.Next(); open && v.Status == decide.InProgress {
 		t.Feature = &Feature{
 			ID: plain.Line(item.ID, 80), Title: plain.Line(item.Title(), 200),
 			Description: plain.Line(item.Description(), 1000), Must: mustHold(item),
 		}
 		if item.ID == p.Snapshot.State.Feature {
-			t.Feature.Attempts = p.Snapshot.State.Attempts
+			t.Feature.Attempts = p.Snapshot.State.Attempt()
 		}
 	}
 	if in.IncludeSubtasks {
@@ -149,11 +149,13 @@ func word(v verb.Status, s decide.State) string {
 
 func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
 	p.Snapshot.Contents = p.Contents(ctx)
-	proven := p.Snapshot.ProofsShown()
+	proven, aside := p.Snapshot.ProofsShown(), p.Snapshot.SetAside()
 	items := p.Snapshot.List.Items
 	size := 0
 	for i, item := range items {
-		s := Subtask{ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven)}
+		s := Subtask{
+			ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven, aside),
+		}
 		size += len(s.ID) + len(s.Title) + len(`{"id":"","title":"","state":"claimed"},`)
 		if size > maxAnswer {
 			return all, len(items) - i
@@ -163,8 +165,10 @@ func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
 	return all, 0
 }
 
-func state(item features.Item, proven map[string]decide.FeatureProof) string {
+func state(item features.Item, proven map[string]decide.FeatureProof, aside map[string]bool) string {
 	switch of := proven[item.ID]; {
+	case aside[item.ID]:
+		return verb.SetAside
 	case !item.Passes:
 		return "open"
 	case of.Proven && of.Stale:

@@ -210,7 +210,6 @@ func (m *Maker) begin(l *loop.Loop) error {
 	state.Loop = l.At.Dir
 	state.List = l.At.ListPath(m.List, "")
 	state.Feature = next.ID
-	state.Attempts = 1
 	state.Bind = decide.BindPrompt
 	state.Client = m.Env.Client
 	return l.Store.SaveState(state)

@@ -52,7 +52,7 @@ func (l legStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	s.MoreToDo = l.hold
 	s.NoClaims = l.job
 	if l.job || l.review { // no feature passes meanwhile, and a review takes claims back
-		s.State.Feature, s.State.Attempts, s.State.Fell = "", 0, 0
+		s.State.Feature, s.State.Fell = "", 0
 		if len(s.Changes) > 0 {
 			s.Changes = nil
 		}
@@ -77,7 +77,7 @@ func (l legStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 		d.Feature = features.Item{}
 	}
 	if l.job || l.review && !l.done || d.Next.Complete { // the next session makes no attempt at a feature
-		d.Next.Feature, d.Next.Attempts = "", 0
+		d.Next.Feature = ""
 		d.Next.Header = decide.HeaderOf(d.Next, d.Limit)
 	}
 	return d, need

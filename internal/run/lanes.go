@@ -500,7 +500,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	one.stage = free
 	t := l.turn(&ev, one)
 	t.newWork, t.worker = done.moved, c.Worker
-	ev.Refused, ev.Decide = done.refused, t.decide
+	ev.Refused, ev.CheckFailed, ev.Decide = done.refused, done.failed, t.decide
 	if !done.refused && done.tip == l.Record.Merges.Commit && len(done.results) > 0 {
 		ev.Results, ev.Contents = done.results, done.results[0].Tree
 		done.results = nil

@@ -20,10 +20,10 @@ func TestLegStop(t *testing.T) {
 			Ending:  decide.Ending{Status: decide.InProgress},
 			Owner:   decide.Owner{Session: "run-1", LastSession: "run-1"},
 			Counted: decide.Counted{Iteration: 3, CheckFailures: 1, TreeDigest: "same", Unchanged: 1},
-			Work:    decide.Work{Feature: "b", Attempts: 2},
+			Work:    decide.Work{Feature: "b", Failures: map[string]decide.Failure{"b": {Attempts: 1}}},
 		}},
 		Now:   now,
-		Rules: decide.Rules{Limits: decide.Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2}},
+		Rules: decide.Rules{Limits: decide.Limits{Stagnation: 2, Attempts: 2, CheckFailures: 2}},
 		Found: decide.Found{Tree: "same", Trees: []string{}},
 	}
 	items := func(pass bool) decide.List {
@@ -33,7 +33,7 @@ func TestLegStop(t *testing.T) {
 	job, hold, done := legStop{job: true}, legStop{hold: true}, legStop{hold: true, done: true}
 	otherTree := func(s *snapshot) { s.State.TreeDigest = "other" }
 	const usedUp = "6 of 6 iterations"
-	used := func(s *snapshot) { s.Why = usedUp }
+	used := func(s *snapshot) { s.Why, s.State.Failures = usedUp, nil }
 	for _, tc := range []struct {
 		name     string
 		leg      legStop
@@ -50,7 +50,7 @@ func TestLegStop(t *testing.T) {
 		{"the job is not done, and nothing changes", job, false, nil, decide.End, decide.NoProgress, false},
 		{"the job is done", legStop{job: true, done: true}, false, nil, decide.Continue, "", false},
 		{"the job does not count as an attempt", job, false, otherTree, decide.Continue, "", false},
-		{"without a job it does", hold, false, otherTree, decide.End, decide.Attempts, false},
+		{"without a job it does", hold, false, otherTree, decide.End, decide.SetAside, false},
 		{"what a job claims is not looked at", job, true, func(s *snapshot) {
 			s.Message, s.State.TreeDigest = "<promise>COMPLETE</promise>", "other"
 		}, decide.Continue, "", false},
@@ -65,7 +65,7 @@ func TestLegStop(t *testing.T) {
 			s.State.Habits.Rewritten = map[string]int{"PLAN.md": 9}
 		}, decide.Continue, "", false},
 		{"a builder does", hold, false, func(s *snapshot) {
-			s.State.TreeDigest, s.Changes, s.State.Attempts = "other", []string{"x.go"}, 0
+			s.State.TreeDigest, s.Changes, s.State.Failures = "other", []string{"x.go"}, nil
 			s.State.Habits.Rewritten = map[string]int{"x.go": 9}
 		}, decide.End, decide.NoProgress, false},
 		{"a job asks again", job, false, func(s *snapshot) {
@@ -89,7 +89,7 @@ func TestLegStop(t *testing.T) {
 			s.State.Habits.Checked, s.State.Habits.Fell = 2, 3
 		}, decide.Continue, "", false},
 		{"a builder loses what was proven", hold, false, func(s *snapshot) {
-			s.State.TreeDigest, s.State.Attempts, s.State.Habits.Checked, s.State.Habits.Fell = "other", 0, 2, 3
+			s.State.TreeDigest, s.State.Failures, s.State.Habits.Checked, s.State.Habits.Fell = "other", nil, 2, 3
 		}, decide.End, decide.NoProgress, false},
 		{"a review says that it is complete", opened, false, func(s *snapshot) {
 			s.Message = "<promise>COMPLETE</promise>"
@@ -115,12 +115,12 @@ func TestLegStop(t *testing.T) {
 				d.Next.Unchanged)
 		}
 		noAttempt := tc.leg.job || tc.leg == review || tc.goesOn
-		if noAttempt && d.Verdict == decide.Continue && (d.Feature.ID != "" || d.Next.Attempts != 0) {
-			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempts, d.Feature.ID)
+		if noAttempt && d.Verdict == decide.Continue && (d.Feature.ID != "" || d.Next.Attempt() != 0) {
+			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempt(), d.Feature.ID)
 		}
-		builds := d.Next.Feature == "b" && d.Next.Attempts == 1 && !d.Promised
+		builds := d.Next.Feature == "b" && d.Next.Attempt() == 2 && !d.Promised
 		if tc.leg == opened && d.Verdict == decide.Continue && !builds {
-			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempts, d.Next.Feature, d.Promised)
+			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempt(), d.Next.Feature, d.Promised)
 		}
 	}
 }

@@ -49,6 +49,7 @@ type outcome struct {
 	tip     string           // the commit on which they ran
 	moved   bool             // the session changed files
 	refused bool             // the work is given back: it is in conflict, or a check failed
+	failed  bool             // with refused: a check failed
 }
 
 // submit saves what a session has done. If its agent claims the feature, that is to be tested.
@@ -337,6 +338,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	l.again = 0
 	for one := range b.merged {
 		one.done.results, one.done.tip = b.results, b.tip
+		one.done.failed = !b.unfit.waits
 		l.refuse(one, b.unfit)
 	}
 	return l.save()

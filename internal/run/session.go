@@ -273,7 +273,7 @@ func (r *Run) due(s *loop.Step) (item features.Item) {
 	}
 	item = s.Decision.Feature
 	if item.ID == "" && s.Decision.Failure == nil {
-		item, _ = s.Picture.Snapshot.List.Next()
+		item, _ = s.Picture.Snapshot.Next()
 	}
 	return item
 }

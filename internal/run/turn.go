@@ -63,7 +63,7 @@ type handout struct {
 // showRecord shows what the lane has. An agent in a lane has copies: it can put nothing back, and repair no list.
 func (h *handout) showRecord() {
 	if len(h.State.Lanes) > 0 {
-		h.State.Feature, h.State.Attempts = h.own.Feature, h.own.Attempts
+		h.State.Feature = h.own.Feature
 	}
 	h.State.Lanes = h.all
 	h.State.Warned = true
@@ -113,9 +113,9 @@ func (h *handout) taken() map[string]bool {
 	return ids
 }
 
-// waiting returns the ids of the features that wait for a person.
+// waiting returns the ids of the features that wait for a person, or are set aside.
 func (h *handout) waiting() map[string]bool {
-	ids := make(map[string]bool, len(h.branches))
+	ids := h.SetAside()
 	for id := range h.branches {
 		ids[id] = true
 	}
@@ -172,11 +172,9 @@ func (h *handout) givenBefore(feature string) int {
 
 // give gives the lane its feature and an iteration. Another lane that has the feature and does not work loses it.
 func (h *handout) give(d *decide.Decision) {
-	if h.HandOut.SameIteration && d.Next.Attempts > 1 {
-		d.Next.Attempts-- // it was counted before
+	given := decide.Lane{
+		Feature: d.Feature.ID, Iteration: cmp.Or(h.givenBefore(d.Feature.ID), d.Next.Iteration),
 	}
-	given := decide.Lane{Feature: d.Feature.ID, Attempts: d.Next.Attempts,
-		Iteration: cmp.Or(h.givenBefore(d.Feature.ID), d.Next.Iteration)}
 	for i := range h.all {
 		if given.Feature != "" && h.all[i].Feature == given.Feature {
 			h.all[i] = decide.Lane{}
@@ -194,10 +192,10 @@ func (h *handout) rest(d *decide.Decision) {
 		*h.own = decide.Lane{}
 	}
 	d.Next.Lanes = h.all
-	d.Next.Feature, d.Next.Attempts = "", 0
+	d.Next.Feature = ""
 	shown := slices.IndexFunc(h.all, func(l decide.Lane) bool { return l.Feature != "" })
 	if shown >= 0 {
-		d.Next.Feature, d.Next.Attempts = h.all[shown].Feature, h.all[shown].Attempts
+		d.Next.Feature = h.all[shown].Feature
 	}
 	d.Next.Header = decide.HeaderOf(d.Next, d.Limit)
 }

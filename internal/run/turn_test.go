@@ -71,7 +71,7 @@ func inLanes() laneStop {
 		Allowance: decide.Allowance{Allowed: 15},
 		Owner:     decide.Owner{Session: "run-1", LastSession: "run-1"},
 		Counted:   decide.Counted{Iteration: 5, ListDigest: s.List.Digest(), Unchanged: 1},
-		Work:      decide.Work{Feature: "b", Attempts: 1, Lanes: []decide.Lane{has("a", 1, 4), has("b", 1, 5)}},
+		Work:      decide.Work{Feature: "b", Lanes: []decide.Lane{has("a", 4), has("b", 5)}},
 		Headers:   decide.Headers{Header: header},
 	}
 	return s
@@ -81,8 +81,8 @@ func inLanes() laneStop {
 const spent = "$2.01 of $2.00 spent"
 
 // has returns what a lane has.
-func has(feature string, attempts, iteration int) decide.Lane {
-	return decide.Lane{Feature: feature, Attempts: attempts, Iteration: iteration}
+func has(feature string, iteration int) decide.Lane {
+	return decide.Lane{Feature: feature, Iteration: iteration}
 }
 
 // inWords returns a decision in words: the verdict, then the status and the reason of an ending, the iteration and the
@@ -106,32 +106,32 @@ func inWords(d decide.Decision, need decide.Need) string {
 	return got
 }
 
-// shownLanes shows a decision about a lane, and what the lanes have then: the feature, the attempts and the iteration.
+// shownLanes shows a decision about a lane, and what the lanes have then: the feature and the iteration.
 func shownLanes(d decide.Decision, need decide.Need) string {
 	text := inWords(d, need)
 	for i, l := range d.Next.Lanes {
 		text += fmt.Sprintf(" | %d:", i+1)
 		if l != (decide.Lane{}) {
-			text += fmt.Sprintf(" %s %d %d", l.Feature, l.Attempts, l.Iteration)
+			text += fmt.Sprintf(" %s %d", l.Feature, l.Iteration)
 		}
 	}
 	return text
 }
 
 var laneRows = []row{
-	{"it did not pass: the lane keeps it", func(*laneStop) {}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	{"it did not pass: the lane keeps it", func(*laneStop) {}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"it passed: the next one that no lane has", func(s *laneStop) { s.List = list("x....") },
-		"continue 6 c | 1: c 1 6 | 2: b 1 5"},
+		"continue 6 c | 1: c 6 | 2: b 5"},
 	{"the next one is to come later", func(s *laneStop) {
 		s.List, s.later = list("x...."), map[string]bool{"c": true, "d": false}
-	}, "continue 6 d | 1: d 1 6 | 2: b 1 5"},
+	}, "continue 6 d | 1: d 6 | 2: b 5"},
 	{"its own is to come later", func(s *laneStop) { s.later = map[string]bool{"a": true} },
-		"continue 6 c | 1: c 1 6 | 2: b 1 5"},
+		"continue 6 c | 1: c 6 | 2: b 5"},
 	{"its work waits for a person", func(s *laneStop) { s.branches = map[string]string{"a": "r/a"} },
-		"continue 6 c | 1: c 1 6 | 2: b 1 5"},
+		"continue 6 c | 1: c 6 | 2: b 5"},
 	{"all that is left waits for a person, and another lane works", func(s *laneStop) {
 		s.List, s.branches = list("..x"), map[string]string{"a": "r/a"}
-	}, "wait 5 | 1: | 2: b 1 5"},
+	}, "wait 5 | 1: | 2: b 5"},
 	{"all that is left waits for a person", func(s *laneStop) {
 		s.List, s.branches = list("..x"), map[string]string{"a": "r/a", "b": "r/b"}
 		s.OthersWork, s.State.Lanes[1] = false, decide.Lane{}
@@ -141,153 +141,166 @@ var laneRows = []row{
 		s.OthersWork, s.State.Lanes[1] = false, decide.Lane{}
 		s.Checks, s.Results = []decide.Check{ofEach}, []decide.Receipt{failure("i", "")}
 	}, "end BLOCKED all_blocked"},
-	{"nothing is free", func(s *laneStop) { s.List = list("x.") }, "wait 5 | 1: | 2: b 1 5"},
+	{"nothing is free", func(s *laneStop) { s.List = list("x.") }, "wait 5 | 1: | 2: b 5"},
 	{"nothing is free but what comes later", func(s *laneStop) {
 		s.List, s.later = list("x.."), map[string]bool{"c": true}
-	}, "wait 5 | 1: | 2: b 1 5"},
+	}, "wait 5 | 1: | 2: b 5"},
 	{"what comes later, and nobody else works", func(s *laneStop) {
 		s.List, s.later, s.OthersWork, s.State.Lanes[1] = list("xx."), map[string]bool{"c": true}, false, decide.Lane{}
-	}, "continue 6 c | 1: c 1 6 | 2:"},
+	}, "continue 6 c | 1: c 6 | 2:"},
 	{"what is left is another lane's, which does not work", func(s *laneStop) {
 		s.List, s.OthersWork, s.State.Lanes[1].Iteration = list("x."), false, 0
-	}, "continue 6 b | 1: b 1 6 | 2:"},
+	}, "continue 6 b | 1: b 6 | 2:"},
 	{"all that is left is blocked, and another lane works", func(s *laneStop) { s.List = list("x.!") },
-		"wait 5 | 1: | 2: b 1 5"},
+		"wait 5 | 1: | 2: b 5"},
 	{"all that is left is blocked, and nobody works", func(s *laneStop) {
 		s.List, s.OthersWork, s.State.Lanes[1] = list("xx!"), false, decide.Lane{}
 	}, "end BLOCKED all_blocked"},
-	{"all pass, and another lane works", func(s *laneStop) { s.List = list("xx") }, "wait 5 | 1: | 2: b 1 5"},
+	{"all pass, and another lane works", func(s *laneStop) { s.List = list("xx") }, "wait 5 | 1: | 2: b 5"},
 	{"all pass", func(s *laneStop) { s.List, s.OthersWork = list("xx"), false }, "end COMPLETE all_features_pass"},
 	{"its feature is gone from the list", func(s *laneStop) { s.List = list("...."); s.State.Lanes[0].Feature = "z" },
-		"continue 6 a | 1: a 1 6 | 2: b 1 5"},
+		"continue 6 a | 1: a 6 | 2: b 5"},
 	{"there are fewer lanes now", func(s *laneStop) {
-		s.State.Lanes, s.List = append(s.State.Lanes, has("c", 1, 3)), list("x..")
-	}, "continue 6 c | 1: c 1 6 | 2: b 1 5"},
+		s.State.Lanes, s.List = append(s.State.Lanes, has("c", 3)), list("x..")
+	}, "continue 6 c | 1: c 6 | 2: b 5"},
 	{"there are more lanes now", func(s *laneStop) { s.lane, s.lanes, s.NoSession = 4, 4, true },
-		"continue 6 c | 1: a 1 4 | 2: b 1 5 | 3: | 4: c 1 6"},
+		"continue 6 c | 1: a 4 | 2: b 5 | 3: | 4: c 6"},
 
 	// The limits.
 	{"no iteration is left, and another lane works", func(s *laneStop) { s.State.Iteration = 15 },
-		"wait 15 | 1: a 1 0 | 2: b 1 5"},
+		"wait 15 | 1: a 0 | 2: b 5"},
 	{"no iteration is left", func(s *laneStop) { s.State.Iteration, s.OthersWork = 15, false },
 		"end REACHED_LIMIT max_iterations"},
 	{"the run's own limit, and another lane works", func(s *laneStop) { s.Why = "12 of 12 iterations" },
-		"wait 5 | 1: a 1 0 | 2: b 1 5"},
+		"wait 5 | 1: a 0 | 2: b 5"},
 	{"the money is spent, and another lane works", func(s *laneStop) { s.Why = spent },
-		"wait 5 | 1: a 1 0 | 2: b 1 5"},
+		"wait 5 | 1: a 0 | 2: b 5"},
 	{"the money is spent with the last iteration", func(s *laneStop) { s.Why, s.State.Iteration = spent, 15 },
-		"wait 15 | 1: a 1 0 | 2: b 1 5"},
+		"wait 15 | 1: a 0 | 2: b 5"},
 	{"the money is spent", func(s *laneStop) { s.Why, s.OthersWork = spent, false }, "end REACHED_LIMIT budget"},
 	{"the deadline, and another lane works", func(s *laneStop) {
 		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-2*time.Hour)
 	}, "end REACHED_LIMIT deadline"},
 	{"the iterations of this hour", func(s *laneStop) {
 		s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Unix()}
-	}, "wait 5 | 1: a 1 0 | 2: b 1 5"},
-	{"attempts of its own feature", func(s *laneStop) {
-		s.Limits.FeatureAttempts, s.State.Lanes[0].Attempts = 3, 3
-	}, "end REACHED_LIMIT attempts"},
+	}, "wait 5 | 1: a 0 | 2: b 5"},
+	{"the last attempt at its own feature", func(s *laneStop) {
+		s.Limits.Attempts, s.State.Failures = 3, map[string]decide.Failure{"a": {Attempts: 2}}
+	}, "continue 6 c | 1: c 6 | 2: b 5"},
+	{"one but the last", func(s *laneStop) {
+		s.Limits.Attempts, s.State.Failures = 3, map[string]decide.Failure{"a": {Attempts: 1}}
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
+	{"the last attempt, and another lane works on what is left", func(s *laneStop) {
+		s.List, s.Limits.Attempts, s.State.Failures = list("..x"), 3, map[string]decide.Failure{"a": {Attempts: 2}}
+	}, "wait 5 | 1: | 2: b 5"},
+	{"the last attempt at the last feature", func(s *laneStop) {
+		s.List, s.Limits.Attempts, s.State.Failures = list(".x"), 3, map[string]decide.Failure{"a": {Attempts: 2}}
+		s.OthersWork, s.State.Lanes[1] = false, decide.Lane{}
+	}, "end BLOCKED set_aside"},
+	{"the work was merged in the last attempt", func(s *laneStop) {
+		s.List, s.Limits.Attempts, s.State.Failures = list("x...."), 3, map[string]decide.Failure{"a": {Attempts: 2}}
+	}, "continue 6 c | 1: c 6 | 2: b 5"},
 	{"attempts of another lane's feature", func(s *laneStop) {
-		s.Limits.FeatureAttempts, s.State.Lanes[1].Attempts, s.State.Attempts = 3, 3, 3
-	}, "continue 6 a | 1: a 2 6 | 2: b 3 5"},
+		s.Limits.Attempts, s.State.Failures = 3, map[string]decide.Failure{"b": {Attempts: 2}}
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"stops without a change, as many as one agent may have", func(s *laneStop) {
 		s.newWork, s.State.Unchanged = false, 3
-	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"as many as two may have", func(s *laneStop) { s.newWork, s.State.Unchanged = false, 5 },
 		"end STAGNATED no_progress"},
 	{"as many, and the work tree changed", func(s *laneStop) { s.State.Unchanged = 5 },
-		"continue 6 a | 1: a 2 6 | 2: b 1 5"},
+		"continue 6 a | 1: a 6 | 2: b 5"},
 	{"as many, and another lane's feature passed", func(s *laneStop) {
 		s.newWork, s.State.Unchanged, s.List = false, 5, list(".x...")
-	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"it was not merged too often for one agent", func(s *laneStop) {
 		s.Refused, s.State.CheckFailures, s.Limits.CheckFailures = true, 2, 3
-	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"it was not merged too often for two", func(s *laneStop) {
 		s.Refused, s.State.CheckFailures, s.Limits.CheckFailures = true, 5, 3
 	}, "end REACHED_LIMIT attempts"},
 	{"it is merged at last", func(s *laneStop) {
 		s.List, s.State.CheckFailures, s.Limits.CheckFailures = list("x...."), 6, 3
-	}, "continue 6 c | 1: c 1 6 | 2: b 1 5"},
+	}, "continue 6 c | 1: c 6 | 2: b 5"},
 
 	// What an agent or a person says.
 	{"an agent needs a person", func(s *laneStop) { s.Message = "<promise>BLOCKED: why</promise>" },
 		"end BLOCKED asks"},
 	{"a person cancels", func(s *laneStop) { s.Requested = decide.Cancelled }, "end CANCELLED by_person"},
-	{"a person has paused it", func(s *laneStop) { s.State.Status = decide.Paused }, "pass | 1: a 1 4 | 2: b 1 5"},
+	{"a person has paused it", func(s *laneStop) { s.State.Status = decide.Paused }, "pass | 1: a 4 | 2: b 5"},
 	{"a locked file has changed", func(s *laneStop) { s.Changed = []string{"x"} }, "end BLOCKED config_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *laneStop) { s.List = decide.List{Err: broken} },
 		"end FAILED unusable"},
 	{"an evaluator completes it, and another lane works", func(s *laneStop) {
 		s.Evaluators, s.Message = []decide.Evaluator{{Preset: decide.EvaluatePromise}}, "<promise>COMPLETE</promise>"
-	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"the checks of the whole tree wait for the other lane", func(s *laneStop) {
 		s.List, s.Checks = list("x."), []decide.Check{ofAll}
-	}, "wait 5 | 1: | 2: b 1 5"},
+	}, "wait 5 | 1: | 2: b 5"},
 	{"all pass: the checks of the whole tree", func(s *laneStop) {
 		s.List, s.Checks, s.OthersWork = list("xx"), []decide.Check{ofAll}, false
-	}, "checks c: | 1: a 1 4 | 2: b 1 5"},
+	}, "checks c: | 1: a 4 | 2: b 5"},
 	{"one of them fails: the lane works on that", func(s *laneStop) {
 		s.List, s.Checks, s.OthersWork = list("xx"), []decide.Check{ofAll}, false
 		s.Results = []decide.Receipt{failure("c", "")}
-	}, "continue 6  failed c | 1:  1 6 | 2: b 1 5"},
+	}, "continue 6  failed c | 1:  6 | 2: b 5"},
 	{"a feature fails its check again", func(s *laneStop) {
 		s.List, s.Checks, s.OthersWork, s.State.Lanes[1] = list("x."), []decide.Check{ofFeature}, false, decide.Lane{}
 		s.List.Items[0].Passes, s.Results = false, []decide.Receipt{failure("f", "a")}
-	}, "continue 6 a failed f | 1: a 2 6 | 2:"},
+	}, "continue 6 a failed f | 1: a 6 | 2:"},
 	{"another lane's feature fails its check", func(s *laneStop) {
 		s.Checks, s.Results = []decide.Check{ofFeature}, []decide.Receipt{failure("f", "b")}
-	}, "continue 6 a failed f | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 6 a failed f | 1: a 6 | 2: b 5"},
 }
 
 // beginRows are those of lanes that ask for a feature.
 var beginRows = []row{
 	{"the first lane gets the iteration that there is", func(s *laneStop) {
 		s.State.Lanes, s.State.Iteration, s.Header.Iteration, s.OthersWork = nil, 1, 1, false
-	}, "continue 1 a | 1: a 1 1 | 2:"},
+	}, "continue 1 a | 1: a 1 | 2:"},
 	{"the first lane goes on where one agent was interrupted", func(s *laneStop) {
-		s.State.Lanes, s.State.Feature, s.State.Attempts, s.OthersWork = nil, "a", 2, false
-	}, "continue 5 a | 1: a 2 5 | 2:"},
+		s.State.Lanes, s.State.Feature, s.OthersWork = nil, "a", false
+	}, "continue 5 a | 1: a 5 | 2:"},
 	{"the second lane gets the next one", func(s *laneStop) {
-		s.State.Lanes, s.State.Iteration, s.Header.Iteration, s.lane = []decide.Lane{has("a", 1, 1), {}}, 1, 1, 2
-	}, "continue 2 b | 1: a 1 1 | 2: b 1 2"},
-	{"a lane that was interrupted", func(s *laneStop) {}, "continue 5 a | 1: a 1 4 | 2: b 1 5"},
+		s.State.Lanes, s.State.Iteration, s.Header.Iteration, s.lane = []decide.Lane{has("a", 1), {}}, 1, 1, 2
+	}, "continue 2 b | 1: a 1 | 2: b 2"},
+	{"a lane that was interrupted", func(s *laneStop) {}, "continue 5 a | 1: a 4 | 2: b 5"},
 	{"a lane that was interrupted in the last iteration", func(s *laneStop) {
 		s.State.Iteration, s.State.Lanes[0].Iteration = 15, 15
-	}, "continue 15 a | 1: a 1 15 | 2: b 1 5"},
-	{"a lane that waited", func(s *laneStop) { s.State.Lanes[0].Iteration = 0 }, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
+	}, "continue 15 a | 1: a 15 | 2: b 5"},
+	{"a lane that waited", func(s *laneStop) { s.State.Lanes[0].Iteration = 0 }, "continue 6 a | 1: a 6 | 2: b 5"},
 	{"a lane whose feature has passed meanwhile", func(s *laneStop) { s.List = list("x..") },
-		"continue 6 c | 1: c 1 6 | 2: b 1 5"},
+		"continue 6 c | 1: c 6 | 2: b 5"},
 	{"what is left was interrupted in another lane", func(s *laneStop) {
 		s.List, s.OthersWork, s.State.Lanes[0] = list("x."), false, decide.Lane{}
-	}, "continue 5 b | 1: b 1 5 | 2:"},
-	{"nothing is free", func(s *laneStop) { s.List = list("x.") }, "pass | 1: a 1 4 | 2: b 1 5"},
+	}, "continue 5 b | 1: b 5 | 2:"},
+	{"nothing is free", func(s *laneStop) { s.List = list("x.") }, "pass | 1: a 4 | 2: b 5"},
 	{"nothing is free, and nobody works", func(s *laneStop) { s.List, s.OthersWork = list("xx!"), false },
 		"end BLOCKED all_blocked"},
 	{"all pass", func(s *laneStop) { s.List, s.OthersWork = list("xx"), false }, "end COMPLETE all_features_pass"},
 	{"all pass, and there is a check", func(s *laneStop) {
 		s.List, s.Checks, s.OthersWork = list("xx"), []decide.Check{ofAll}, false
-	}, "checks c: | 1: a 1 4 | 2: b 1 5"},
+	}, "checks c: | 1: a 4 | 2: b 5"},
 	{"a check is due, and a feature is free", func(s *laneStop) {
 		s.List, s.Checks, s.OthersWork = list("x.."), []decide.Check{ofFeature, ofEach}, false
-	}, "continue 6 c | 1: c 1 6 | 2: b 1 5"},
+	}, "continue 6 c | 1: c 6 | 2: b 5"},
 	{"no iteration is left", func(s *laneStop) {
 		s.State.Iteration, s.State.Lanes[0].Iteration = 15, 0
-	}, "pass | 1: a 1 0 | 2: b 1 5"},
+	}, "pass | 1: a 0 | 2: b 5"},
 	{"no iteration is left, and nobody works", func(s *laneStop) {
 		s.State.Iteration, s.State.Lanes[0].Iteration, s.OthersWork = 15, 0, false
 	}, "end REACHED_LIMIT max_iterations"},
 	{"the money is spent, and another lane works", func(s *laneStop) { s.Why = spent },
-		"pass | 1: a 1 4 | 2: b 1 5"},
+		"pass | 1: a 4 | 2: b 5"},
 	{"the money is spent", func(s *laneStop) { s.Why, s.OthersWork = spent, false }, "end REACHED_LIMIT budget"},
 	{"nobody has stood still", func(s *laneStop) {
 		s.newWork, s.State.Unchanged, s.State.CheckFailures, s.Limits.CheckFailures = false, 99, 99, 3
-	}, "continue 5 a | 1: a 1 4 | 2: b 1 5"},
+	}, "continue 5 a | 1: a 4 | 2: b 5"},
 	{"the iterations of this hour", func(s *laneStop) {
 		s.Limits.IterationsPerHour, s.State.Hour, s.State.Lanes[0].Iteration = 1, []int64{now.Unix()}, 0
-	}, "wait 5 | 1: a 1 0 | 2: b 1 5"},
+	}, "wait 5 | 1: a 0 | 2: b 5"},
 	{"an old message says nothing", func(s *laneStop) { s.Message = "<promise>BLOCKED: why</promise>" },
-		"continue 5 a | 1: a 1 4 | 2: b 1 5"},
+		"continue 5 a | 1: a 4 | 2: b 5"},
 }
 
 func TestLanes(t *testing.T) {
@@ -445,7 +458,7 @@ func play(decides decider, seed uint64) error {
 func (h *laneHost) stop(lane int) (s laneStop) {
 	s.lane, s.lanes, s.OthersWork = lane, h.lanes, len(h.works) > 0
 	s.Event, s.Session, s.OwnerAlive, s.OwnerKnown, s.Now, s.State = decide.EventStop, "run-1", true, true, now, h.state
-	s.Limits = decide.Limits{MaxIterations: 40, Stagnation: 4, FeatureAttempts: 9, CheckFailures: 4, Trusted: true}
+	s.Limits = decide.Limits{MaxIterations: 40, Stagnation: 4, Attempts: 9, CheckFailures: 4, Trusted: true}
 	s.List.List, s.FreshSession = needing(h.passed), true
 	return s
 }

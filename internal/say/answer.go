@@ -83,8 +83,8 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	message += standing(p, at)
 	if d.Feature.ID != "" {
 		message += " · next " + plain.Line(d.Feature.ID, 80)
-		if d.Next.Attempts > 1 {
-			message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
+		if n := d.Next.Attempt(); n > 1 {
+			message += fmt.Sprintf(" · attempt %d", n)
 		}
 	}
 	if len(p.Snapshot.List.Changes) > 0 {

@@ -91,7 +91,7 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(s))
 	case decide.SessionFull:
 		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
-	case decide.Attempts:
+	case decide.Attempts, decide.SetAside:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.ByEvaluator, decide.NoProgress:
 		if list.Err != nil {

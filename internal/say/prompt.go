@@ -70,8 +70,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 			"If you cannot, say so as below.\n"
 	}
 	if d.Failure != nil {
-		log := plain.Path(w.from, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))
-		todo = failure(*d.Failure, log) + consequence(&p.Snapshot, *d.Failure) + todo
+		todo = w.failed(*d.Failure) + todo
 		room += utf8.RuneCountInString(d.Failure.Tail)
 	}
 	todo += w.todo()
@@ -207,8 +206,8 @@ func (w *prompter) feature() {
 	if more > 0 {
 		w.item += fmt.Sprintf("  and in the list %s that must hold\n", plain.Count(more, "more point"))
 	}
-	if d.Next.Attempts > 1 {
-		w.item += fmt.Sprintf("This is attempt %d at it.\n", d.Next.Attempts)
+	if n := d.Next.Attempt(); n > 1 {
+		w.item += fmt.Sprintf("This is attempt %d at it.\n", n)
 	}
 }
 
@@ -297,6 +296,17 @@ func reopen(p *loop.Picture, list string) string {
 		return fmt.Sprintf("clear its checkbox, %s, in %s", value, list)
 	}
 	return fmt.Sprintf("set its %q back to %s in %s", key, plain.Line(value, 80), list)
+}
+
+// failed tells the agent which check failed, and what that means.
+func (w *prompter) failed(f decide.Receipt) string {
+	s := &w.p.Snapshot
+	if s.SetAside()[f.Feature] {
+		return fmt.Sprintf("\nThe %s of the feature %s failed again, so that feature is set aside: leave it as it is."+
+			"\n", f.Called(), plain.Line(f.Feature, 80))
+	}
+	log := plain.Path(w.from, filepath.Join(w.p.Loop.At.Dir, loopdir.ChecksLog))
+	return failure(f, log) + consequence(s, f)
 }
 
 // failure tells the agent why a claim does not count.

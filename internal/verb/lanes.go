@@ -13,19 +13,19 @@ type Lane struct {
 	Lane     int    `json:"lane"`    // from 1
 	Feature  string `json:"feature"` // the id; "": none
 	Title    string `json:"title"`
-	Attempts int    `json:"attempts"` // iterations in a row given to the feature
+	Attempts int    `json:"attempts"` // those at the feature that failed, and this one
 	Works    bool   `json:"works"`    // it has a session, or work that is to be merged
 }
 
 // lanes returns what the lanes have, and the next feature that none of them has.
-func lanes(l features.List, state decide.State) (all []Lane, next features.Item) {
-	taken := map[string]bool{}
+func lanes(s *decide.Snapshot) (all []Lane, next features.Item) {
+	l, state, taken := s.List.List, s.Record(), s.SetAside()
 	for i, lane := range state.Lanes {
 		taken[lane.Feature] = true
 		item, _ := l.Find(lane.Feature)
 		all = append(all, Lane{
 			Lane: i + 1, Feature: plain.Line(lane.Feature, 80), Title: plain.Line(Title(item), 80),
-			Attempts: lane.Attempts, Works: lane.Iteration > 0,
+			Attempts: state.Failures[lane.Feature].Attempts + 1, Works: lane.Iteration > 0,
 		})
 	}
 	next, _ = l.NextBut(taken)

@@ -66,7 +66,7 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · " + string(s.Status)
 	}
 	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
-	next, open := list.Next()
+	next, open := p.Snapshot.Next()
 	switch r := p.Checking(); {
 	case p.Snapshot.Asked() != decide.InProgress:
 		return line + " · " + strings.ToLower(string(p.Snapshot.Asked()))

@@ -34,7 +34,6 @@ func (v Verbs) Cancel() *cobra.Command {
 				}
 				end(l, next, decide.Cancelled)
 				next.Feature = ""
-				next.Attempts = 0
 				return nil
 			})
 		}

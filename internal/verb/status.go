@@ -251,6 +251,9 @@ func show(s cli.Screen, v Status) {
 				row("lane", text)
 			}
 		}
+		for i, one := range v.SetAside {
+			row([]string{"set aside", ""}[min(i, 1)], one.ID+": "+one.Why)
+		}
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))
@@ -361,7 +364,7 @@ func took(v Status, now time.Time) string {
 // toLimit says of what there is some left until a limit is reached: a thing, and what is said of it.
 var toLimit = map[string][2]string{
 	"stagnation":           {"more stop", " without a change"},
-	"feature_attempts":     {"more attempt", " at this feature"},
+	"attempts":             {"more attempt", " at this feature"},
 	"check_failures":       {"more stop", " with a failing check"},
 	"iterations_per_hour":  {"more iteration", " this hour"},
 	"features_per_session": {"more feature", " in this session"},
@@ -373,6 +376,7 @@ func left(v Status) string {
 	for _, l := range v.Limits {
 		of, has := toLimit[l.Name]
 		switch {
+		case l.Name == "attempts" && l.Left == l.Limit: // most features need no second one
 		case has:
 			left = append(left, plain.Count(int(l.Left), of[0])+of[1])
 		case l.Name == "context_tokens":

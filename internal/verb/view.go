@@ -31,6 +31,7 @@ type Status struct {
 	MaxIterations int               `json:"maxIterations"`
 	NoList        bool              `json:"noList"` // there are no features
 	Features      decide.Counts     `json:"features"`
+	SetAside      []Failed          `json:"setAside"`          // features at which too many attempts failed; at most 20
 	Checks        int               `json:"checks"`            // how many there are
 	StaleProofs   int               `json:"staleProofs"`       // proven features that files have outdated; COMPLETE: 0
 	Running       string            `json:"running"`           // checks that run now
@@ -207,7 +208,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	}
 	v.Limits = decide.InForce(state, limits, time.Now())
 	var item features.Item
-	v.Lanes, item = lanes(s.List.List, state)
+	v.SetAside = setAside(s)
+	v.Lanes, item = lanes(s)
 	if item.ID != "" {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
 	}
@@ -497,6 +499,8 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 		return "see what a check has done: " + do("log")
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
+	case v.ExitReason == decide.SetAside:
+		return do("log") + " shows what failed"
 	case v.ExitReason == decide.PermissionDenied:
 		return "allow the tool in .claude/settings.json, under \"permissions\""
 	case v.Status == decide.Blocked, v.Status == decide.Escalated:
@@ -505,10 +509,37 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 	return "fix what is wrong"
 }
 
+// SetAside is the state of a feature that is not handed out, because too many attempts at it failed.
+const SetAside = "set_aside"
+
+// Failed is a feature that is set aside.
+type Failed struct {
+	ID       string `json:"id"`
+	Attempts int    `json:"attempts"` // how many failed
+	Why      string `json:"why"`      // why the last one did
+}
+
+// maxSetAside is how many features that are set aside are shown.
+const maxSetAside = 20
+
+// setAside returns the features that are set aside, in the order of the list.
+func setAside(s *decide.Snapshot) []Failed {
+	all := []Failed{} // an array in JSON
+	ids := s.SetAside()
+	for i := range s.List.Items {
+		id := s.List.Items[i].ID
+		if ids[id] && len(all) < maxSetAside {
+			f := s.State.Failures[id]
+			all = append(all, Failed{plain.Line(id, 80), f.Attempts, plain.Line(f.Why, 200)})
+		}
+	}
+	return all
+}
+
 // Item is an item of a list, as `list --json` shows it.
 type Item struct {
 	ID    string `json:"id"`
-	State string `json:"state"` // open; done: the list claims it; blocked: nobody can ever work on it; dropped: no work
+	State string `json:"state"` // open, done (claimed), set_aside, blocked (nobody can ever work on it), dropped (no work)
 	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
 	Title string `json:"title"`
 	Why   string `json:"why"` // why nobody can work on it now, or why it is not proven
@@ -523,9 +554,11 @@ func Title(item features.Item) string { return cmp.Or(item.Title(), item.Descrip
 func Items(p *loop.Picture) []Item {
 	l := p.Snapshot.List.List
 	items, order := []Item{}, map[string]int{}
-	waiting := lastRun(p).waiting()
-	for n, item := range l.Order() {
-		order[item.ID] = n + 1
+	waiting, aside := lastRun(p).waiting(), p.Snapshot.SetAside()
+	for _, item := range l.Order() {
+		if !aside[item.ID] {
+			order[item.ID] = len(order) + 1
+		}
 	}
 	for _, item := range l.Items {
 		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
@@ -534,7 +567,10 @@ func Items(p *loop.Picture) []Item {
 		}
 		if !item.Passes {
 			v.State, v.Why = "open", cmp.Or(l.Why(item), waiting[item.ID], v.Why)
-			if v.Order == 0 {
+			switch {
+			case aside[item.ID]:
+				v.State, v.Why = SetAside, p.Snapshot.State.Failures[item.ID].Why
+			case v.Order == 0:
 				v.State = "blocked"
 			}
 		}

@@ -41,7 +41,7 @@ type Live struct {
 	Lines []string `json:"lines"`
 }
 
-// Item is a feature. State is open, claimed, proven, stale, blocked or dropped.
+// Item is a feature. State is open, claimed, proven, stale, set_aside, blocked or dropped.
 type Item struct {
 	verb.Item
 	Checks   []Receipt     `json:"checks"` // that have proven it
