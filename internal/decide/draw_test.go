@@ -149,7 +149,14 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.List = list(pick(d, "xxx", "x", "xxxxx")) // all claimed
 		for _, item := range s.List.Items {
-			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b", "w"), item.ID, pick(d, "now", "before", "")))
+			r := receipt(pick(d, "f", "b", "w"), item.ID, pick(d, "now", "before", ""))
+			if r.Check == "w" && d.is() {
+				r.Passed, r.Failed = false, true
+			}
+			s.Receipts = append(s.Receipts, r)
+		}
+		if d.is() {
+			s.Receipts = append(s.Receipts, receipt("w", "", pick(d, "now", "before")))
 		}
 	},
 	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },

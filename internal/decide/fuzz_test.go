@@ -227,7 +227,7 @@ func proven(s Snapshot, alone bool) error {
 		}
 		return c.When == WhenClaim && s.Recheck != RecheckAll &&
 			slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
-				return of(r) && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
+				return of(r) && r.Passed && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
 			})
 	}
 	for _, c := range s.Checks {
