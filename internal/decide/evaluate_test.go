@@ -14,6 +14,34 @@ var checkRows = []row{
 	{"a check of other features", func(s *Snapshot) {
 		s.Checks = []Check{{Digest: "f", When: WhenClaim, PerClaim: true, Features: []string{"c"}}}
 	}, "continue 5 c"},
+	{"new claims are checked at once", func(s *Snapshot) { s.Checks = []Check{ofClaims} }, "checks w:"},
+	{"a suite that is red", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofClaims}, []Receipt{failure("w", "")}
+	}, "continue 5 c failed w"},
+	{"one that was red for these claims", func(s *Snapshot) {
+		s.Checks = []Check{ofClaims}
+		s.Receipts = []Receipt{{Check: "w", Feature: "a", Failed: true}, {Check: "w", Feature: "b", Failed: true}}
+	}, "continue 5 c"},
+	{"one that was, and all are claimed", func(s *Snapshot) {
+		s.List, s.Checks, s.Contents = list("x"), []Check{ofClaims}, "now"
+		s.Receipts = []Receipt{{Check: "w", Feature: "a", Failed: true, Tree: "now"}}
+	}, "checks w:"},
+	{"a suite that was green", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofClaims}, []Receipt{failure("w", "")}
+		s.Receipts = []Receipt{receipt("w", "", "old"), receipt("w", "a", "old")}
+	}, "reopen b"},
+	{"one that was green, and the new claims are open again", func(s *Snapshot) {
+		s.List, s.Tree, s.Checks, s.Results = list("x.."), "t", []Check{ofClaims}, []Receipt{failure("w", "")}
+		s.Receipts, s.Reopened = []Receipt{receipt("w", "", "old"), receipt("w", "a", "old")}, []string{"b"}
+	}, "continue 5 b failed w"},
+	{"a suite on the files as they are proves all", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck, s.Contents = list("x"), []Check{ofClaims}, RecheckStale, "now"
+		s.Receipts = []Receipt{receipt("w", "", "now"), receipt("w", "a", "now")}
+	}, "end COMPLETE all_features_pass"},
+	{"a suite on older files runs again at the end", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck, s.Contents = list("x"), []Check{ofClaims}, RecheckStale, "now"
+		s.Receipts = []Receipt{receipt("w", "", "old"), receipt("w", "a", "old")}
+	}, "checks w:"},
 	{"its check passed", func(s *Snapshot) {
 		s.Checks, s.Results = []Check{ofFeature}, []Receipt{receipt("f", "a", "now"), receipt("f", "b", "now")}
 	}, "continue 5 c"},
