@@ -44,8 +44,8 @@ func ListChecks(items ...features.Item) (checks []Check) {
 	return checks
 }
 
-// AddListChecks adds the list checks of the features that a person has trusted. If nobody has trusted the list's checks,
-// none of them runs, and no condition either: an agent may have written it.
+// AddListChecks adds the list checks of the features that a person has trusted. If nobody has trusted the list's
+// checks, none of them runs, and no condition either: an agent may have written it.
 func (c *Effective) AddListChecks(list features.List) {
 	for _, item := range list.Items {
 		if item.IsAdded {

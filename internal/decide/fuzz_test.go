@@ -233,7 +233,8 @@ func proven(s Snapshot, alone bool) error {
 	for _, c := range s.Checks {
 		for _, item := range append([]features.Item{{}}, s.List.Items...) {
 			of := c.When == WhenClaim && (c.PerClaim || len(s.List.Items) > 0 && !s.NoList)
-			if (item.ID != "") == of && (!of || item.Passes && !item.IsAdded) && (!of || c.IsFor(item.ID)) && !passed(c, item.ID) {
+			counts := !of || item.Passes && !item.IsAdded && c.IsFor(item.ID)
+			if (item.ID != "") == of && counts && !passed(c, item.ID) {
 				return fmt.Errorf("complete without the check %s of %q", c.Name, item.ID)
 			}
 		}

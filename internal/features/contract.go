@@ -28,8 +28,8 @@ const (
 // InFile reports whether the file has an entry for the item, which can say that it is done.
 func (i Item) InFile() bool { return i.entry == nil || i.entry.ID != "" }
 
-// TakeFlags returns the list as a person trusted it, which is l, with the flags of the file: whether an item is done, or
-// blocked. Nothing else in the file counts. Items that the file adds come last.
+// TakeFlags returns the list as a person trusted it, which is l, with the flags of the file: whether an item is done,
+// or blocked. Nothing else in the file counts. Items that the file adds come last.
 func (l List) TakeFlags(file List) List {
 	merged := List{
 		Reading: l.Reading, HasEntries: l.HasEntries, Tags: file.Tags, LeftOut: file.LeftOut, Slips: file.Slips,

@@ -86,8 +86,8 @@ func (p *Picture) ListThere() decide.List {
 }
 
 // SetClaims marks features in the loop's own list as passing, or as open again, and stores the results of checks that
-// ran in another work tree with the same contents. A feature that the file has no entry for stays open. A tracker has no
-// command that claims: there the agents do.
+// ran in another work tree with the same contents. A feature that the file has no entry for stays open. A tracker has
+// no command that claims: there the agents do.
 func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results []decide.Receipt) error {
 	p, err := l.Look()
 	if err != nil {

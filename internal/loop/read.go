@@ -207,8 +207,9 @@ func (p *Picture) underContract(list decide.List) decide.List {
 	}
 	contract, err := how.Parse([]byte(p.Config.ListText))
 	if err != nil {
-		return decide.List{Err: fmt.Errorf("the list that was trusted cannot be read: %v; look at the list, then run: %s", err,
-			InProject(p.Loop.Env, p.Loop.At, p.Loop.Call("trust")))}
+		trust := InProject(p.Loop.Env, p.Loop.At, p.Loop.Call("trust"))
+		return decide.List{Err: fmt.Errorf("the list that was trusted cannot be read: %v; look at the list, then run: %s",
+			err, trust)}
 	}
 	return decide.List{List: contract.TakeFlags(list.List)}
 }

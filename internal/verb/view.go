@@ -197,7 +197,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
-	v.asked = v.Doom != "" && doom.Next.ExitReason == decide.ConfigChanged && state.Iteration > 1 // before the first stop, nobody asked
+	asked := v.Doom != "" && doom.Next.ExitReason == decide.ConfigChanged
+	v.asked = asked && state.Iteration > 1 // before the first stop, nobody asked
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
 	v.trouble = loop.LastTrouble(string(text))
 	v.notTold = loop.FailedNotifier(string(text))
