@@ -67,8 +67,8 @@ var proof = []row{
 		"a feature that an agent drops, rewords or weakens stays as you trusted it",
 		hook("list-contract"),
 		"internal/loop/read.go",
-		"	return decide.List{List: contract.TakeFlags(list.List)}",
-		"	return decide.List{List: list.TakeFlags(contract)}",
+		"	return decide.List{List: contract.TakeFlags(list.List), Missing: list.Missing}",
+		"	return decide.List{List: list.TakeFlags(contract), Missing: list.Missing}",
 	},
 	{
 		"you are notified of `pause`, `cancel`",
@@ -196,7 +196,7 @@ var proof = []row{
 		"	i.Passes = entry.Passes && !entry.dropped && i.raw == entry.raw",
 	},
 	{
-		"One that was deleted is open.",
+		"One that was deleted or cancelled is open.",
 		unit("features", "^TestContract$"),
 		"internal/features/contract.go",
 		"	i.Passes = entry.Passes && !entry.dropped",

@@ -14,6 +14,8 @@ import (
 type Failure struct {
 	Attempts int    `json:"attempts"` // how many failed
 	Why      string `json:"why"`      // why the last one did, in a line
+
+	Check string `json:"check,omitempty"` // the digest of the check that failed in the last one; "": none did
 }
 
 // maxFailure bounds Failure.Why, in characters.
@@ -27,53 +29,74 @@ func (s *State) Attempt() int {
 	return s.Failures[s.Feature].Attempts + 1
 }
 
-// CountFailures returns what the record has of failed attempts with those of this stop. An attempt fails when a check
-// of the claimed feature fails, or when a fresh session ends without a claim. A feature that is claimed has none.
+// CountFailures returns what the record has of failed attempts with that of this stop. An attempt at the feature that
+// was handed out fails when a check of its claim fails, or when a fresh session ends without a claim. A feature that is
+// claimed has none, and neither has one that failed at a check of the whole tree that passes now.
 func (s *Snapshot) CountFailures() map[string]Failure {
 	if s.List.Err != nil || s.NoList {
 		return s.State.Failures
 	}
 	counted := maps.Clone(s.State.Failures)
-	maps.DeleteFunc(counted, func(id string, _ Failure) bool {
+	maps.DeleteFunc(counted, func(id string, f Failure) bool {
 		item, has := s.List.Find(id)
-		return !has || item.Passes
+		passes := func(r Receipt) bool { return r.Passed && r.Feature == "" && r.Check == f.Check }
+		return !has || item.Passes || slices.ContainsFunc(s.Results, passes)
 	})
 	if s.Event != EventStop || s.NoSession || s.NoClaims {
 		return counted
 	}
-	for id, why := range s.failedAttempts() {
-		if counted == nil {
-			counted = map[string]Failure{}
-		}
-		counted[id] = Failure{Attempts: s.State.Failures[id].Attempts + 1, Why: plain.Line(why, maxFailure)}
+	id := s.handedOut()
+	f := s.failedAttempt(id)
+	if f.Why == "" {
+		return counted
 	}
+	if counted == nil {
+		counted = map[string]Failure{}
+	}
+	f.Attempts = counted[id].Attempts + 1
+	f.Why = plain.Line(f.Why, maxFailure)
+	counted[id] = f
 	return counted
 }
 
-// failedAttempts returns why the attempts that failed at this stop did, by the ids of the features.
-func (s *Snapshot) failedAttempts() map[string]string {
-	failed := map[string]string{}
-	for i := range s.Results {
-		r := &s.Results[i]
-		if r.Feature != "" && !r.Passed && !r.NotRun && failed[r.Feature] == "" {
-			failed[r.Feature] = r.cause()
-		}
+// handedOut returns the id of the feature that the agent was asked for. After 'resume' in its session that may be none;
+// then it is the first of which a claim fails.
+func (s *Snapshot) handedOut() string {
+	if s.State.Feature != "" {
+		return s.State.Feature
 	}
-	for _, id := range s.Reopened {
-		if r := s.FirstFailure(); r != nil && failed[id] == "" {
-			failed[id] = r.cause()
-		}
+	if r := s.FirstFailure(); r != nil {
+		return r.Feature
 	}
-	id := s.State.Feature
+	return ""
+}
+
+// failedAttempt returns why the attempt at a feature failed at this stop; no Why: it did not. A claim of a feature that
+// nobody asked for is no attempt.
+func (s *Snapshot) failedAttempt(id string) Failure {
 	item, has := s.List.Find(id)
-	switch {
-	case !s.FreshSession, !has, item.Passes, failed[id] != "":
-	case !s.Refused:
-		failed[id] = "its session ended without a claim"
-	case s.CheckFailed:
-		failed[id] = "its work was not merged, since a check failed"
+	if !has || item.Passes {
+		return Failure{}
 	}
-	return failed
+	for i := range s.Results {
+		if r := &s.Results[i]; r.Feature == id && !r.Passed && !r.NotRun {
+			return Failure{Why: r.cause(), Check: r.Check}
+		}
+	}
+	r := s.FirstFailure()
+	switch {
+	case slices.Contains(s.Reopened, id) && r != nil:
+		return Failure{Why: r.cause(), Check: r.Check}
+	case !s.FreshSession:
+		return Failure{}
+	case !s.Refused && !item.InFile():
+		return Failure{Why: "its entry is not in the list, so nobody can claim it"}
+	case !s.Refused:
+		return Failure{Why: "its session ended without a claim"}
+	case s.CheckFailed:
+		return Failure{Why: "its work was not merged, since a check failed"}
+	}
+	return Failure{}
 }
 
 // cause says in a line why a check failed.

@@ -184,16 +184,27 @@ func (s *Snapshot) newClaims(e evidence, c Check) (ids []string) {
 
 func failed(r Receipt) bool { return !r.Passed }
 
-// FirstFailure returns the result of the first check of this stop that failed, else of the first that did not run; nil:
-// all have passed.
+// FirstFailure returns the result of the first check of this stop that failed and says something against what is
+// claimed, else of the first that failed, else of the first that did not run; nil: all have passed.
 func (s *Snapshot) FirstFailure() (failure *Receipt) {
 	for i := range s.Results {
 		r := &s.Results[i]
-		if failed(*r) && (failure == nil || failure.NotRun && !r.NotRun) {
+		if failed(*r) && (failure == nil || s.gravity(*r) > s.gravity(*failure)) {
 			failure = r
 		}
 	}
 	return failure
+}
+
+// gravity orders the results of checks that did not pass.
+func (s *Snapshot) gravity(r Receipt) int {
+	switch open := s.List.Passed() < len(s.List.Items); {
+	case r.NotRun:
+		return 0
+	case open && s.MayFail(r):
+		return 1
+	}
+	return 2
 }
 
 // IsFor reports whether the check is for the feature.

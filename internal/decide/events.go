@@ -190,13 +190,13 @@ func (s *State) Revive(was Status, now time.Time) {
 	s.Raise = ""
 	s.EndedAt = time.Time{}
 	s.StopNow = false
+	s.Failures = nil
 	if was != InProgress {
 		s.RetryAt = time.Time{}
 		s.SessionPassed = 0
 		s.Blocks = nil
 		s.Warned = false
 		s.CheckFailures = 0
-		s.Failures = nil
 		s.Cut = ""
 		s.Habits = Habits{}
 		s.ListDigest = ""

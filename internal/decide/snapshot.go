@@ -70,7 +70,7 @@ const (
 type List struct {
 	features.List
 	Err     error // what is wrong with it; features.ErrEmpty if only items are missing
-	Missing bool  // there is no such file; Err names the path
+	Missing bool  // there is no such file; Err names the path, unless the list is known as it was trusted
 }
 
 // Tail is what the end of a conversation's transcript shows. The host writes the transcript with

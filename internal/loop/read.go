@@ -211,7 +211,7 @@ func (p *Picture) underContract(list decide.List) decide.List {
 		return decide.List{Err: fmt.Errorf("the list that was trusted cannot be read: %v; look at the list, then run: %s",
 			err, trust)}
 	}
-	return decide.List{List: contract.TakeFlags(list.List)}
+	return decide.List{List: contract.TakeFlags(list.List), Missing: list.Missing}
 }
 
 // ListPath returns the path of the list, as features.Named reads it.

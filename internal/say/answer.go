@@ -188,6 +188,9 @@ func Continues(p *loop.Picture, s decide.State) string {
 	switch {
 	case s.Status == decide.Complete && p.Snapshot.NoList:
 		return "another task makes another loop"
+	case s.Status == decide.Complete && p.Config.ListSHA256 != "":
+		return fmt.Sprintf("add features to its list, or reopen one there; '%s' shows what differs and accepts it, and "+
+			"'%s' continues the loop", p.Loop.Call("trust"), resume)
 	case s.Status == decide.Complete:
 		return fmt.Sprintf("add features to its list, or reopen one there, and '%s' continues it", resume)
 	case s.ExitReason == decide.MaxIterations:
@@ -289,11 +292,26 @@ func notes(p *loop.Picture, d decide.Decision) string {
 
 // NotCounted says in a line what the file of the list changes that a person has trusted.
 func NotCounted(p *loop.Picture) string {
+	if p.Snapshot.List.Missing {
+		return fmt.Sprintf("%s is gone, so nothing in it counts as done", plain.Path(p.Loop.At.Project, p.ListName()))
+	}
 	var changes []string
 	for _, change := range p.Snapshot.List.Changes {
 		changes = append(changes, plain.Line(change.ID, 80)+" was "+change.How)
 	}
 	return fmt.Sprintf("not counted: %s: %s", plain.Path(p.Loop.At.Project, p.ListName()), decide.Names(changes))
+}
+
+// ListDiffers says what a person should know of a list whose file is not as it was trusted; "": it is, or features were
+// only added.
+func ListDiffers(p *loop.Picture) string {
+	switch list := &p.Snapshot.List; {
+	case len(list.Changes) == 0:
+		return ""
+	case list.Missing:
+		return NotCounted(p) + "; put it back"
+	}
+	return fmt.Sprintf("%s; '%s' shows the list as it is now and accepts it", NotCounted(p), p.Loop.Call("trust"))
 }
 
 // Uncommitted says why proven work is not committed. No commit of the loop follows one that is complete.

@@ -91,8 +91,10 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(s))
 	case decide.SessionFull:
 		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
-	case decide.Attempts, decide.SetAside:
+	case decide.Attempts:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
+	case decide.SetAside:
+		return fmt.Sprintf("%s; %s. '%s' tries again.", s.Needs, so, do("resume"))
 	case decide.ByEvaluator, decide.NoProgress:
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
@@ -196,9 +198,10 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 func Warnings(p *loop.Picture) []string {
 	doom, _ := Doom(p)
 	warnings := ConfigNotes(p)
-	first := cmp.Or(doom, Changed(p))
-	if first != "" {
-		warnings = append(warnings, first)
+	for _, one := range []string{cmp.Or(doom, Changed(p)), ListDiffers(p)} {
+		if one != "" {
+			warnings = append(warnings, one)
+		}
 	}
 	return warnings
 }

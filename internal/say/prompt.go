@@ -173,7 +173,7 @@ func (w *prompter) changed() {
 			w.p.Loop.Call("trust"))
 	}
 	if len(w.p.Snapshot.List.Changes) > 0 {
-		w.addf("\n%s.\n", strings.Replace(NotCounted(w.p), "n", "N", 1))
+		w.addf("\nOf the list only what is done counts; all else is as a person trusted it (%s).\n", NotCounted(w.p))
 	}
 }
 
@@ -274,6 +274,9 @@ func Points(item features.Item, room int) (shown []string, more int) {
 // Claim says how the agent claims a feature in the list of that name, which is a file.
 func Claim(l features.List, item features.Item, list string) string {
 	key, value := l.Claim(item, true)
+	if !item.InFile() {
+		return fmt.Sprintf("add it to %s again, as done: its entry is not there", list)
+	}
 	if key == "" {
 		return fmt.Sprintf("tick its checkbox, %s, in %s", value, list)
 	}
@@ -306,7 +309,24 @@ func (w *prompter) failed(f decide.Receipt) string {
 			"\n", f.Called(), plain.Line(f.Feature, 80))
 	}
 	log := plain.Path(w.from, filepath.Join(w.p.Loop.At.Dir, loopdir.ChecksLog))
-	return failure(f, log) + consequence(s, f)
+	return failure(f, log) + consequence(s, f) + setAsideBy(s, f)
+}
+
+// setAsideBy names the features that are set aside because the same check of the whole tree failed.
+func setAsideBy(s *decide.Snapshot, f decide.Receipt) string {
+	failures := s.CountFailures()
+	var ids []string
+	for id := range s.SetAside() {
+		if f.Feature == "" && failures[id].Check == f.Check {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	slices.Sort(ids)
+	return fmt.Sprintf("It also failed for %s (set aside): what was done there is still in the files, and may be why.\n",
+		decide.Names(ids))
 }
 
 // failure tells the agent why a claim does not count.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,24 +43,40 @@ func (v Verbs) Trust() *cobra.Command {
 	return cmd
 }
 
-// OfferTrust shows a person at a terminal the checks that a loop's list brings and nobody has trusted, as part of what
-// 'trust' shows, and asks. After a no, the loop works without them, and does not end COMPLETE.
+// OfferTrust shows a person at a terminal a list that brings checks which nobody has trusted, or that is not as it was
+// trusted, as part of what 'trust' shows, and asks. After a no, the loop works the list that was trusted; without its
+// checks it does not end COMPLETE.
 func (v Verbs) OfferTrust(w io.Writer, l *loop.Loop) error {
 	p, err := l.Look()
-	begins := p.Config.UntrustedOfList > 0 && !p.Config.Revoked && p.Snapshot.Record().Status.GoesOn()
-	if err != nil || !begins || !l.Store.Protected || !cli.CanAsk() || v.PersonFor(l) != nil {
+	if err != nil || !l.Store.Protected || p.Config.Revoked || !cli.CanAsk() || v.PersonFor(l) != nil {
 		return err
+	}
+	what, otherwise := "", "the loop works the list that was trusted"
+	switch {
+	case p.Config.UntrustedOfList > 0 && p.Snapshot.Record().Status.GoesOn():
+		what = fmt.Sprintf("The list brings %s of its own:", plain.Count(p.Config.UntrustedOfList, "check"))
+		otherwise = "without these checks the loop does not end COMPLETE"
+	case differs(p.Snapshot.List):
+		what = "The list is not as it was trusted:"
+	default:
+		return nil
 	}
 	t, err := newTruster(w, l)
 	if err == nil {
-		fmt.Fprintf(w, "\nThe list brings %s of its own:\n", plain.Count(p.Config.UntrustedOfList, "check"))
+		fmt.Fprintf(w, "\n%s\n", what)
 		err = t.trust(false)
 	}
 	if errors.As(err, new(cli.Refusal)) {
-		fmt.Fprintf(w, "%v; without these checks the loop does not end COMPLETE\n", err)
+		fmt.Fprintf(w, "%v; %s\n", err, otherwise)
 		return nil
 	}
 	return err
+}
+
+// differs reports whether a list that was trusted has other features by now, or asks for something else.
+func differs(l decide.List) bool {
+	isAdded := func(item features.Item) bool { return item.IsAdded }
+	return !l.Missing && (len(l.Changes) > 0 || slices.ContainsFunc(l.Items, isAdded))
 }
 
 type truster struct {

@@ -329,7 +329,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		}
 	}
 	if len(s.List.Changes) > 0 {
-		add("%s; '%s' takes it into the contract", say.NotCounted(p), do("trust"))
+		add("%s", say.ListDiffers(p))
 	}
 	notes = append(notes, say.ListNotes(s.List.List, say.ShownNotes)...)
 	if !v.Protected {
