@@ -42,7 +42,7 @@ func (s *Snapshot) CountFailures() map[string]Failure {
 		passes := func(r Receipt) bool { return r.Passed && r.Feature == "" && r.Check == f.Check }
 		return !has || item.Passes || slices.ContainsFunc(s.Results, passes)
 	})
-	if s.Event != EventStop || s.NoSession || s.NoClaims {
+	if s.Event != EventStop || s.NoSession || s.NoClaims || len(s.Results) == 0 && !s.FreshSession {
 		return counted
 	}
 	id := s.handedOut()

@@ -25,9 +25,6 @@ const (
 	Reordered = "reordered" // it has other dependencies or another priority
 )
 
-// InFile reports whether the file has an entry for the item, which can say that it is done.
-func (i Item) InFile() bool { return i.entry == nil || i.entry.ID != "" }
-
 // TakeFlags returns the list as a person trusted it, which is l, with the flags of the file: whether an item is done,
 // or blocked. Nothing else in the file counts. Items that the file adds come last.
 func (l List) TakeFlags(file List) List {

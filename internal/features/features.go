@@ -123,6 +123,9 @@ func (l *List) index(id string) int {
 	return at
 }
 
+// InFile reports whether the file has an entry for the item, which can say that it is done.
+func (i Item) InFile() bool { return i.entry == nil || i.entry.ID != "" }
+
 // Workable reports whether somebody can work on the item now: it is open, not blocked, and waits for no
 // other item and no later time.
 func (i *Item) Workable() bool { return !i.Passes && !i.Blocked && !i.waits }
