@@ -92,8 +92,8 @@ var readme = []row{
 		"only a suite that has never passed in the loop may be red until the last feature",
 		hook("check-claim"),
 		"internal/decide/stop.go",
-		`		case disproves("") && st.evidence.hasPassed(c):`,
-		`		case disproves("") && !st.evidence.hasPassed(c):`,
+		`		case disproves("") && st.hasPassed(c):`,
+		`		case disproves("") && !st.hasPassed(c):`,
 	},
 	{
 		"Claude cannot pass by editing them",

@@ -81,10 +81,12 @@ func lookList(in *inspection) {
 	case s.List.Err != nil:
 		in.failure("put it back, or fix it: ralph-stop-hook list check says what is wrong", "%v", s.List.Err)
 	default:
-		if len(s.List.Changes) > 0 && s.List.Missing {
-			in.warning("put it back", "%s", say.NotCounted(in.picture))
-		} else if len(s.List.Changes) > 0 {
-			in.warning(in.picture.Loop.Call("trust"), "%s", say.NotCounted(in.picture))
+		if len(s.List.Changes) > 0 {
+			remedy := in.picture.Loop.Call("trust")
+			if s.List.Missing {
+				remedy = "put it back"
+			}
+			in.warning(remedy, "%s", say.NotCounted(in.picture))
 		}
 		in.good("%s, %d of them pass", plain.Count(len(s.List.Items), "feature"), s.List.Passed())
 	}

@@ -160,15 +160,18 @@ func (s *Snapshot) due(e evidence, when string, need func(c Check, id string) bo
 }
 
 // hasPassed reports whether a check that runs once for all claims has passed in this loop before this stop.
-func (e evidence) hasPassed(c Check) bool { return e.stored[[2]string{c.Digest, ""}].Passed }
+func (s *Snapshot) hasPassed(c Check) bool {
+	return slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
+		return r.Check == c.Digest && r.Feature == "" && r.Passed
+	})
+}
 
 // MayFail reports whether a check that failed says nothing against what is claimed while features are open: it is to
 // pass at the end, or it runs once for all claims and has not passed in this loop.
 func (s *Snapshot) MayFail(r Receipt) bool {
-	passed := func(stored Receipt) bool { return stored.Check == r.Check && stored.Feature == "" && stored.Passed }
 	return r.Feature == "" && slices.ContainsFunc(s.Checks, func(c Check) bool {
-		red := c.When == WhenClaim && !c.PerClaim && !slices.ContainsFunc(s.Receipts, passed)
-		return c.Digest == r.Check && (c.When == WhenEnd || red)
+		suite := c.When == WhenClaim && !c.PerClaim
+		return c.Digest == r.Check && (c.When == WhenEnd || suite && !s.hasPassed(c))
 	})
 }
 

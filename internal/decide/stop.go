@@ -301,7 +301,7 @@ func (st *stop) disproven() (ids []string) {
 					ids = append(ids, id)
 				}
 			}
-		case disproves("") && st.evidence.hasPassed(c):
+		case disproves("") && st.hasPassed(c):
 			ids = append(ids, st.newClaims(st.evidence, c)...)
 		}
 	}

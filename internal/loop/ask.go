@@ -94,7 +94,7 @@ func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision
 		return nil, err
 	}
 	defer unlock()
-	s := &stepper{loop: l, ev: ev, begun: time.Now(), judges: true}
+	s := &stepper{loop: l, ev: ev, started: time.Now(), judges: true}
 	if err := s.decide(ctx); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (s *stepper) commit() error {
 	}
 	if d.Verdict == decide.End {
 		if s.ev.Event == decide.EventStop { // its checks may have run meanwhile
-			d.Next.EndedAt = s.ev.At.Add(time.Since(s.begun))
+			d.Next.EndedAt = s.ev.At.Add(time.Since(s.started))
 		}
 		if d.Next.Status == decide.Complete {
 			d.Next.Needs = s.picture.Snapshot.Unproven()

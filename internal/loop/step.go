@@ -36,7 +36,7 @@ type Step struct {
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
-	begun := time.Now()
+	started := time.Now()
 	ev.Marked = l.marked
 	if ev.Event != decide.EventStop {
 		step, err := l.glance(ev)
@@ -56,7 +56,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	if l.answerQueue(ctx) != nil {
 		_, _ = l.sendApart() // without it, the next event tells the notifiers
 	}
-	step, err := l.answer(ctx, ev, begun)
+	step, err := l.answer(ctx, ev, started)
 	if err != nil || step.Cut {
 		return step, err
 	}
@@ -67,9 +67,9 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	return step, nil
 }
 
-// answer answers one event under the lock. begun is when this process began to.
-func (l *Loop) answer(ctx context.Context, ev Event, begun time.Time) (*Step, error) {
-	s := &stepper{loop: l, ev: ev, begun: begun}
+// answer answers one event under the lock. started is when this process started to answer.
+func (l *Loop) answer(ctx context.Context, ev Event, started time.Time) (*Step, error) {
+	s := &stepper{loop: l, ev: ev, started: started}
 	err := s.decide(ctx)
 	if err == nil && s.decision.Commits() {
 		err = s.commit()
@@ -124,7 +124,7 @@ func (l *Loop) note(what string, since time.Time) {
 type stepper struct {
 	loop     *Loop
 	ev       Event
-	begun    time.Time // when this process began to answer
+	started  time.Time // when this process started to answer
 	picture  *Picture
 	decision decide.Decision
 	found    decide.Found // what was needed so far

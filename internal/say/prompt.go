@@ -173,7 +173,8 @@ func (w *prompter) changed() {
 			w.p.Loop.Call("trust"))
 	}
 	if len(w.p.Snapshot.List.Changes) > 0 {
-		w.addf("\nOf the list only what is done counts; all else is as a person trusted it (%s).\n", NotCounted(w.p))
+		w.addf("\nFrom the list, only what is done counts; everything else stays as a person trusted it (%s).\n",
+			NotCounted(w.p))
 	}
 }
 

@@ -148,9 +148,13 @@ func TestStuck(t *testing.T) {
 		t.Errorf("the loop that is stuck is not the first, or has a time that is left:\n%s", list)
 	}
 	for name, want := range map[string][]string{
-		"stuck": {"STUCK", "lane 1 silent 22 min, log: ", "now: look at its log; ", "── lane 2: f4, 1h", ", silent 60 min"},
+		"stuck": {
+			"STUCK", "lane 1 silent 22 min, log: ", "now: look at its log; ",
+			"── lane 2: f4, 1h", ", silent 60 min",
+		},
 		"half": {
-			"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4", "── lane 2: f4, 1h", ", silent 22 min",
+			"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4",
+			"── lane 2: f4, 1h", ", silent 22 min",
 		},
 	} {
 		m.key, m.open, m.section = watcher.Picture().Find(name).Key, true, 1
