@@ -224,7 +224,7 @@ var proof = []row{
 		"	case i.Identity() != entry.Identity():",
 	},
 	{
-		"The list of a tracker counts likewise.",
+		"A tracker's list is read in the same way.",
 		hook("source"),
 		"internal/loop/read.go",
 		"	if p.Config.ListSHA256 == \"\" ||",
