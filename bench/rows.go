@@ -25,7 +25,7 @@ type bar struct {
 }
 
 // rows are measured in this order.
-var rows = []func(*bench) row{idle, changed, unchanged, large, rooms, outer, starts}
+var rows = []func(*bench) row{idle, changed, unchanged, large, copies, outer, starts}
 
 // times returns how many times as long f took as of.
 func times(f, of figure) float64 { return float64(f.Median) / float64(of.Median) }

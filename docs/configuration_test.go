@@ -59,7 +59,7 @@ var parts = []struct{ path, before, around string }{
 	{"properties.limits", "limits.", `{"limits": {%s}}`},
 	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
 	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "claim", %s}]}`},
-	{"$defs.prepare", "prepare[].", `{"room": true, "prepare": [{"command": "npm ci", %s}]}`},
+	{"$defs.prepare", "prepare[].", `{"prepare": [{"command": "npm ci", %s}]}`},
 	{"$defs.check.properties.file_contains", "checks[].file_contains.", ""},
 	{
 		"$defs.evaluator.oneOf.1", "evaluate[].", `{"evaluate": ["default", {"command": "./review.sh", %s}]}`,
@@ -139,10 +139,6 @@ func within(key, value, around string) []byte {
 		around = strings.Replace(around, `"when": "claim", `, "", 1)
 	case "list":
 		around = strings.Replace(around, `"list": ["list"], `, "", 1)
-	}
-	switch key {
-	case "work", "prepare", "share":
-		around = strings.Replace(around, "{", `{"room": true, `, 1)
 	}
 	text := fmt.Sprintf(around, fmt.Sprintf("%q: %s", key, value))
 	if strings.Contains(text, `"validation"`) {

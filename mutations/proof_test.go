@@ -1,7 +1,6 @@
 package mutations
 
 var proof = []row{
-	// In the project.
 	{
 		"**COMPLETE is earned**: every trusted feature is claimed",
 		hook("hook-complete"),
@@ -24,11 +23,18 @@ var proof = []row{
 		"runs = st.due(st.evidence, WhenClaim, st.stale)",
 	},
 	{
-		"(without a list: all checks passed",
-		hook("no-list"),
+		"if a change did not count, the checks have also passed once in the project as it is",
+		hook("final-run"),
 		"internal/decide/stop.go",
-		"	whole := !st.open ||",
-		"	whole := !st.open && !st.NoList ||",
+		"	case len(st.NotCounted) == 0:",
+		"	case true:",
+	},
+	{
+		"If they fail there twice, the loop ends BLOCKED and names the changes.",
+		hook("final-run"),
+		"internal/decide/stop.go",
+		"return s.ProjectFailures > 1",
+		"return s.ProjectFailures > 9",
 	},
 	{
 		"**Only trusted commands run**",
@@ -40,16 +46,7 @@ var proof = []row{
 `,
 	},
 	{
-		"with the programs and scripts that they name",
-		hook("trust-files"),
-		"internal/loop/env.go",
-		`proc.Outside(p.Config.SearchPath, p.Loop.project())
-	return kept`,
-		`proc.Outside(p.Loop.Env.Get("PATH"), p.Loop.project())
-	return kept`,
-	},
-	{
-		"the variables of `trust`",
+		"with the variables of `trust`",
 		hook("trust-env"),
 		"internal/loop/env.go",
 		"	return kept.Same(p.Loop.Env.Vars, named)",
@@ -64,6 +61,13 @@ var proof = []row{
 		"		if !filepath.IsAbs(folder) && err == nil && filepath.IsLocal(rel) {",
 	},
 	{
+		"is that file as you trusted it",
+		hook("notify-trusted"),
+		"internal/loop/notice.go",
+		"		runs, note, err = p.trustedProgram(ctx, c)",
+		`		runs, note, err = c, "", nil`,
+	},
+	{
 		"a feature that an agent drops, rewords or weakens stays as you trusted it",
 		hook("list-contract"),
 		"internal/loop/read.go",
@@ -71,21 +75,21 @@ var proof = []row{
 		"	return decide.List{List: list.TakeFlags(contract), Missing: list.Missing}",
 	},
 	{
-		"you are notified of `pause`, `cancel`",
+		"**Nothing stops in silence**",
 		hook("agent-hidden"),
 		"internal/decide/state.go",
 		"	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader",
 		"	return notify || s.ExitReason == ByHeader",
 	},
 	{
-		"a changed header or loop folder",
+		"**Nothing stops in silence**",
 		hook("hook-header"),
 		"internal/decide/state.go",
 		"	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader",
 		"	return notify || s.ExitReason == ByAgent",
 	},
 	{
-		"**Limits hold.**",
+		"and limits hold",
 		hook("limit-ceiling"),
 		"internal/decide/limits.go",
 		"	return least(limit, l.CeilingIterations)",
@@ -104,83 +108,120 @@ var proof = []row{
 `,
 	},
 
-	// The files that are locked.
+	// The copy.
 	{
-		"If one has changed at a stop, no check runs",
-		hook("trust-files"),
-		"internal/loop/step.go",
-		"			s.found.Changed = there.Changed()",
-		"			_ = there",
-	},
-	{
-		"the agent is asked once to put it back; else the loop ends BLOCKED",
-		hook("trust-files"),
-		"internal/decide/stop.go",
-		"	if st.next.Warned {",
-		"	if false {",
-	},
-	{
-		"conftest.py beside and above locked tests",
-		unit("locked", "^TestFind$"),
-		"internal/locked/locked.go",
-		"			f.lock(path.Join(dir, config.Conftest))",
-		"			_ = path.Join(dir, config.Conftest)",
-	},
-	{
-		"(others may be added, but none that runs by itself)",
-		unit("locked", "^TestChanged$"),
-		"internal/locked/sum.go",
-		"		if beside || slices.Contains(installs, name) {",
-		"		if beside && slices.Contains(installs, name) {",
-	},
-	{
-		"What of this is missing at `trust` must not appear.",
-		unit("locked", "^TestAttacks$"),
-		"internal/locked/locked.go",
-		`	if loopdir.Absent(err) {
-		err = nil
-	}
-	f.fail(key, err)
-	if err == nil {
-		f.Sums[key] = sum`,
-		`	if loopdir.Absent(err) {
-		return
-	}
-	f.fail(key, err)
-	if err == nil {
-		f.Sums[key] = sum`,
-	},
-	{
-		"`\"protect\": [\"**/*_test.go\"]` locks each match, and a link's target.",
-		hook("trust-files"),
-		"internal/locked/protect.go",
-		`		f.Sums[key] = sum
-	}
-	return nil
-}
-
-// linkMark`,
-		`		_ = f.Sums[key]
-	}
-	return nil
-}
-
-// linkMark`,
-	},
-	{
-		"`\"protect_new\": true` forbids new matches.",
+		"except for files that `\"protect\"` names",
 		hook("protect"),
-		"internal/loop/locked.go",
-		"	return append(changed, locked.Added(p.treeToProve(), p.Config.Config, p.Config.Files)...)",
-		"	return changed",
+		"internal/loop/copy.go",
+		"			case c.Protects(name, added):",
+		"			case c.Protects(name, added) && added:",
 	},
 	{
-		"A change seen during a check, or in a run with lanes, ends the loop BLOCKED.",
-		hook("check-touched"),
-		"internal/loop/step.go",
-		"		s.found.Tampered = r.touched",
-		`		s.found.Tampered = ""`,
+		"and, if you set `\"work\"`, only for files that it names",
+		hook("copy"),
+		"internal/loop/copy.go",
+		"			case len(c.Work) > 0 && (",
+		"			case len(c.Work) > 1000 && (",
 	},
+	{
+		"What git ignores comes from your project by links",
+		unit("proof", "^TestIgnored$"),
+		"internal/proof/fill.go",
+		"	links := f.linked()",
+		"	links := f.linked()[:0]",
+	},
+	{
+		"A change that does not count stops nobody: the next prompt and `status` name it.",
+		hook("copy"),
+		"internal/say/copy.go",
+		"	names := FilesNotCounted(p)",
+		"	names := FilesNotCounted(p)[:0]",
+	},
+	{
+		"`init` writes its suggestion for `\"protect\"`",
+		hook("final-run"),
+		"internal/newloop/config.go",
+		"m.Work, s.Protect, s.Outputs,",
+		"m.Work, nil, s.Outputs,",
+	},
+	{
+		"with a `+` before it, it also keeps new files out",
+		hook("protect"),
+		"internal/config/protect.go",
+		"(p.KeepsOut || !added)",
+		"!added",
+	},
+	{
+		"`package.json#scripts` keeps only that key",
+		unit("proof", "^TestKeys$"),
+		"internal/proof/look.go",
+		"sameJSON(is.Raw, before.Raw)",
+		"sameJSON(is.Raw, is.Raw)",
+	},
+	{
+		"or is the copy's own (caches, `\"outputs\"`)",
+		hook("copy-lacks"),
+		"internal/config/copy.go",
+		"	return takes(c.Outputs, name) || c.OnlyPrepared(name)",
+		"	return c.OnlyPrepared(name)",
+	},
+	{
+		"a changed file over 256 MB",
+		hook("copy-not-there"),
+		"internal/proof/look.go",
+		"	case e.Mode.IsRegular() && e.Size > maxFile:",
+		"	case e.Mode.IsRegular() && e.Size > 2*maxFile:",
+	},
+	{
+		"and the loop's own files but for the list and ralph.json",
+		hook("copy-beside"),
+		"internal/loop/copy.go",
+		"		files[name] = []byte(p.Config.Text)",
+		"		files[name], _ = p.Loop.Store.Config()",
+	},
+	{
+		"new names that a shell could misread",
+		unit("proof", "^TestMisread$"),
+		"internal/proof/look.go",
+		`	if why == "" && isMisread(name) {`,
+		`	if why != "" && isMisread(name) {`,
+	},
+	{
+		"new links that lead out of the project",
+		unit("proof", "^TestLinks$"),
+		"internal/proof/look.go",
+		"	case !inside:",
+		"	case !inside && hidden[end]:",
+	},
+	{
+		"A check has not passed if, while it ran, a file changed that is not the agent's.",
+		hook("copy-times"),
+		"internal/loop/copy.go",
+		`	if changed == "" {
+		return nil
+	}
+	changed = plain`,
+		`	if changed == "" || r != nil {
+		return nil
+	}
+	changed = plain`,
+	},
+	{
+		"What it leaves in the copy is gone before the next one",
+		unit("proof", "^TestRepairs$"),
+		"internal/proof/fill.go",
+		"	entries, err := tree.Sweep(ctx, f.Copy, keep, stays)",
+		"	entries, err := tree.Sweep(ctx, f.Copy, keep, func(string) bool { return true })",
+	},
+	{
+		"Files have the times that they had at `trust`, and the agent's files are newer",
+		unit("proof", "^TestTimes$"),
+		"internal/proof/fill.go",
+		"	if err == nil && !want.Agents {",
+		"	if err == nil && want.Agents {",
+	},
+
+	// The list.
 	{
 		"ids, wording, order, dependencies and checks of the features come from the list as you trusted",
 		unit("features", "^TestContract$"),
@@ -229,141 +270,5 @@ var proof = []row{
 		"internal/loop/read.go",
 		"	if p.Config.ListSHA256 == \"\" ||",
 		"	if p.Config.ListSHA256 == \"\" || p.Config.Source.Given() ||",
-	},
-
-	{
-		"| `make` | GNUmakefile, makefile, Makefile |",
-		unit("locked", "^TestFind$"),
-		"internal/config/builds.go",
-		`Files: []string{"GNUmakefile", "makefile", "Makefile"}`,
-		`Files: []string{"Makefile"}`,
-	},
-	{
-		"| `cargo` | .cargo/config, .cargo/config.toml, rust-toolchain, rust-toolchain.toml |",
-		unit("locked", "^TestFind$"),
-		"internal/config/builds.go",
-		`".cargo/config.toml", ".cargo/config", `,
-		`".cargo/config.toml", `,
-	},
-	{
-		"what .mvn configures; the wrapper's files",
-		unit("locked", "^TestFind$"),
-		"internal/config/builds.go",
-		`".mvn/jvm.config", `,
-		``,
-	},
-	{
-		"| `rake` | Rakefile, rakefile (also with .rb), a new rakelib |",
-		unit("locked", "^TestFind$"),
-		"internal/config/builds.go",
-		`"rakefile.rb", "rakelib"`,
-		`"rakefile.rb"`,
-	},
-	{
-		"go.work; the justfile; the Taskfile, also with .dist; tox.ini, tox.toml; .rspec",
-		unit("locked", "^TestFind$"),
-		"internal/config/builds.go",
-		`"tox.ini", "tox.toml"`,
-		`"tox.ini"`,
-	},
-
-	// In the room.
-	{
-		"of later changes only those that `\"work\"` allows (by default all) and `\"protect\"` does not forbid",
-		hook("room-build-files"),
-		"internal/loop/room.go",
-		"		case c.Protects(name) && (!e.Added() || c.ProtectNew):",
-		"		case c.Protects(name) && c.ProtectNew:",
-	},
-	{
-		"the list as it is; ralph.json as trusted",
-		hook("room-beside"),
-		"internal/loop/room.go",
-		"		files[name] = []byte(p.Config.Text)",
-		"		files[name], _ = p.Loop.Store.Config()",
-	},
-	{
-		"counts only if `\"work\"` spells its name",
-		hook("room-build-files"),
-		"internal/loop/room.go",
-		"		case len(c.Work) > 0 && !c.Spells(name):",
-		"		case len(c.Work) > 1000 && !c.Spells(name):",
-	},
-	{
-		"a new one only if it spells the whole path",
-		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^go.mod_of_a_folder_that_hides_the_tests$"},
-		"internal/loop/room.go",
-		"		case e.Added() && !c.SpellsAll(name):",
-		"		case e.Added() && !c.Spells(name):",
-	},
-	{
-		"The project's git configuration, hooks, filters, attributes and index have no say",
-		unit("room", "^TestProjectsGitHasNoSay$"),
-		"internal/room/room.go",
-		`const attributes = "* -text -eol -crlf -filter -ident -working-tree-encoding\n"`,
-		`const attributes = ""`,
-	},
-	{
-		"no link leads out",
-		unit("room", "^TestLinks$"),
-		"internal/room/prove.go",
-		`			if at == "." || within(lent, at) {`,
-		`			if at == "" || within(lent, at) {`,
-	},
-	{
-		"A check has not passed if, while it ran, a file changed that is not the agent's work, or a folder",
-		hook("room-within"),
-		"internal/loop/room.go",
-		`	if changed == "" {
-		return nil
-	}
-	changed = plain`,
-		`	if changed == "" || len(files) > 0 {
-		return nil
-	}
-	changed = plain`,
-	},
-	{
-		"What a check leaves is gone before the next one",
-		hook("room-left"),
-		"internal/room/fill.go",
-		"		return !within(made, name) && (build || path.Base(name) == attributesFile)",
-		"		return !within(made, name) && !build && path.Base(name) == attributesFile",
-	},
-	{
-		"Changes that do not count end nothing: prompts, `status` and `room` list them.",
-		hook("room"),
-		"internal/room/prove.go",
-		"	p.proof.Left = append(p.proof.Left, left...)",
-		"	p.proof.Left = append(p.proof.Left, left[:0]...)",
-	},
-	{
-		"only requirements may change, and those that were there at `trust` only in version",
-		unit("locked", "^TestOnlyNeeds$"),
-		"internal/locked/manifest.go",
-		"		isNew := len(words) > 1 && !strings.ContainsAny(words[1], \"\\\"`\\\\\") && " +
-			"!strings.Contains(trusted, words[1])",
-		"		isNew := len(words) > 1",
-	},
-	{
-		"Files have the times that they had at `trust`, and the agent's files are newer",
-		unit("room", "^TestTimes$"),
-		"internal/room/fill.go",
-		"		at, right := times[name], info.ModTime().Equal(times[name])",
-		"		at, right := times[name], true",
-	},
-	{
-		"a link counts only if it leads to a file of the agent's, or if `\"work\"` spells it out",
-		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^link_to_what_is_made_of_it$"},
-		"internal/room/prove.go",
-		"		e.Stray = !files[e.to]",
-		"		e.Stray = files[e.Path]",
-	},
-	{
-		"A new file with the name of a makefile's target does not count",
-		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^file_in_the_place_of_a_target$"},
-		"internal/loop/room.go",
-		"		case locked.IsTarget(c.Targets, name):",
-		"		case locked.IsTarget(nil, name):",
 	},
 }

@@ -96,11 +96,11 @@ var readme = []row{
 		`		case disproves("") && !st.hasPassed(c):`,
 	},
 	{
-		"Claude cannot pass by editing them",
+		"Claude cannot pass by editing it",
 		hook("trust-files"),
-		"internal/locked/protect.go",
-		"	return !Same(key, was, Sum(project, key))",
-		"	return !Same(was, was)",
+		"internal/config/protect.go",
+		"(p.KeepsOut || !added)",
+		"p.KeepsOut",
 	},
 	{
 		"It waits out rate limits",
@@ -118,11 +118,11 @@ var readme = []row{
 		"(",
 	},
 	{
-		"the checks run outside of the project, and of Claude's changes only those that match `--work` count",
-		hook("room"),
-		"internal/loop/beside.go",
-		"	l.work = folder\n",
-		"",
+		"In the checks only Claude's changes that match `--work` count.",
+		hook("copy"),
+		"internal/loop/copy.go",
+		"			case len(c.Work) > 0 && (",
+		"			case len(c.Work) > 1000 && (",
 	},
 	{
 		"`ralph-stop-hook status` says why, and its line `next step` says what to type.",

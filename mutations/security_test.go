@@ -192,7 +192,7 @@ var security = []row{
 	{
 		"Shell injection by names, ids, messages or paths | passes them as JSON; commands get only plain ids",
 		hook("notify-argv"),
-		"internal/loop/locked.go",
+		"internal/loop/trust.go",
 		"if err := config.CheckID(item.ID); err != nil && check.IsFor(item.ID) {",
 		"if err := config.CheckID(item.ID); err != nil && !check.IsFor(item.ID) {",
 	},
@@ -246,11 +246,11 @@ var security = []row{
 		"	over := st.next.Iteration > st.d.Limit",
 	},
 	{
-		"Planted, edited or hidden files that make a check pass | [locks files](docs/PROOF.md)",
-		hook("room-attacks"),
-		"internal/loop/room.go",
-		`		case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
-			return ` + "`\"work\" does not name it`\n",
+		"Planted, edited or hidden files that make a check pass | runs checks in a [clean copy](docs/PROOF.md)",
+		hook("copy-attacks"),
+		"internal/loop/copy.go",
+		`			case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
+				return ` + "`\"work\" does not name it`\n",
 		"",
 	},
 	{

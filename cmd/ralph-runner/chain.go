@@ -81,7 +81,7 @@ func (k *runner) settleChain() error {
 }
 
 // legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
-func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*record.Chain, error) {
+func (k *runner) legs(c chain.Chain, rows run.Rows, hasList bool) (*record.Chain, error) {
 	checks := perAgent(c, &k.checks)
 	signals := perAgent(c, &k.options.CompleteOn)
 	for _, names := range append(slices.Collect(maps.Values(signals)), k.options.CompleteOn) {
@@ -99,12 +99,10 @@ func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool
 	}
 	return record.NewChain(c, hasList, func(name string) record.Ends {
 		row := rows[name]
-		ends := record.Ends{
+		return record.Ends{
 			Checks: slices.Concat(row.Checks, checks[name]), CompleteOn: slices.Concat(row.CompleteOn, signals[name]),
 			Prompt: row.Prompt != "",
 		}
-		ends.Held = run.Hold(project, k.Env.Home, ends.Checks)
-		return ends
 	}), nil
 }
 
@@ -135,7 +133,7 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 
 // chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
 // there is no loop yet.
-func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, project string) (*record.Chain, run.Rows, error) {
+func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain, run.Rows, error) {
 	if k.chain == "" {
 		rows, err := k.rows(agents, []string{k.options.Agent})
 		return nil, rows, err
@@ -153,7 +151,7 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, project string)
 		return nil, nil, err
 	}
 	k.options.Agent = c[0].Agent
-	legs, err := k.legs(c, rows, project, p != nil && p.Config.List != config.ListNone)
+	legs, err := k.legs(c, rows, p != nil && p.Config.List != config.ListNone)
 	return legs, rows, err
 }
 

@@ -207,7 +207,7 @@ func countCommand(ts *testscript.TestScript, _ bool, args []string) {
 func within(dir string) (lines []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range all {
-		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, dir) {
+		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at+"/", dir+"/") {
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
 			lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
 		}

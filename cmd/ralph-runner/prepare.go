@@ -46,7 +46,7 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if err := k.fromConfig(p); err != nil {
 			return nil, err
 		}
-		legs, rows, err = k.chainOf(agents, p, at.Project)
+		legs, rows, err = k.chainOf(agents, p)
 		if err == nil && p.Config.List == config.ListNone {
 			err = needsList(legs)
 		}
@@ -91,7 +91,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		var legs *record.Chain
 		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 		if err == nil {
-			legs, _, err = first.chainOf(agents, nil, k.Env.Cwd)
+			legs, _, err = first.chainOf(agents, nil)
 		}
 		if err == nil {
 			err = first.fromConfig(&loop.Picture{})
@@ -136,7 +136,7 @@ func (k *runner) taskRun() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	legs, rows, err := k.chainOf(agents, nil, k.Env.Cwd)
+	legs, rows, err := k.chainOf(agents, nil)
 	if err == nil {
 		err = needsList(legs)
 	}

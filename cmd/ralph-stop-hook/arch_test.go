@@ -29,7 +29,7 @@ var floors = []map[string][]string{
 		"tree":    {"proc"},
 		"loopdir": {"config", "proc"}, "client": {"loopdir", "proc"},
 	},
-	{"locked": nil, "room": nil, "worktree": nil, "jobs": nil},
+	{"proof": nil, "suggest": nil, "worktree": nil, "jobs": nil},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
 	{"cli": nil, "roster": nil, "record": nil},
@@ -44,8 +44,8 @@ var floors = []map[string][]string{
 // never lists imports that the floors would allow, but that must not be: the spine knows
 // no client.
 var never = map[string][]string{
-	"loop": {"client"}, "say": {"client"}, "verb": {"client"}, "cli": {"loop", "say", "client"},
-	"mcp": {"client"}, "locked": {"client"}, "agent": {"loop", "locked"},
+	"loop": {"client", "suggest"}, "say": {"client"}, "verb": {"client"}, "cli": {"loop", "say", "client"},
+	"mcp": {"client"}, "proof": {"client"}, "agent": {"loop", "proof"},
 }
 
 // impure lists the imports that a pure package must not have.

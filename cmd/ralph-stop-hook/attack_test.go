@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // world is the attacked project. A script may bring its own version of a file. A feature
@@ -48,12 +52,32 @@ assert
 // attacked is the result of one attack.
 type attacked struct {
 	tries    string   // what the agent tries, as the script's first line has it
+	kind     string   // of an attack that gets through: a part of PROOF.md, as the script's second line has it
 	ending   string   // of the loop
 	problems []string // what must not be
 }
 
+// outside matches paths of an attacked project's files that lead to a folder beside it. A check runs elsewhere.
+var outside = regexp.MustCompile(
+	`(^|[^\w./])(?:\.\./)+(final-passes|notices|pwned|home|other|outside|over|project|sync|tried)`)
+
+// leadOutside has a project's files name what is beside it by whole paths.
+func leadOutside(work string) error {
+	return filepath.WalkDir(filepath.Join(work, "project"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := outside.ReplaceAllString(string(data), "${1}"+work+"/$2")
+		return os.WriteFile(path, []byte(text), 0o644)
+	})
+}
+
 // attack runs the scripts of a folder. passes says whether the final check passes. host, if it is not nil, sets up
-// another host than Claude Code.
+// another host than Claude Code, or another world.
 func attack(t *testing.T, folder string, p testscript.Params, passes bool, host func(*testscript.Env) error,
 ) map[string]attacked {
 	results, mu := map[string]attacked{}, sync.Mutex{}
@@ -86,14 +110,16 @@ func attack(t *testing.T, folder string, p testscript.Params, passes bool, host 
 			if err != nil {
 				env.T().Fatal(err)
 			}
-			first, _, _ := strings.Cut(string(text), "\n")
+			lines := strings.SplitN(string(text), "\n", 3)
 			a := judge(env.WorkDir, passes && worked["easy"] && worked["hard"])
-			a.tries = strings.TrimPrefix(first, "# ")
+			a.tries = strings.TrimPrefix(lines[0], "# ")
+			a.kind, _, _ = strings.Cut(strings.TrimPrefix(lines[1], "# kind: "), ":") // the reason follows
 			mu.Lock()
 			defer mu.Unlock()
 			results[name] = a
 		})
-		if err := setup(env); err != nil || host == nil {
+		err := errors.Join(setup(env), leadOutside(env.WorkDir))
+		if err != nil || host == nil {
 			return err
 		}
 		return host(env)
@@ -110,17 +136,65 @@ func attack(t *testing.T, folder string, p testscript.Params, passes bool, host 
 	return results
 }
 
-type workedKey struct{}
+type (
+	workedKey    struct{}
+	inProjectKey struct{}
+)
 
-// beginCommand implements begin: a person starts the loop. All commands after it are the
-// agent's.
+// beginCommand implements begin: a person starts the loop, with what init suggests for the script's checks. All
+// commands after it are the agent's.
 func beginCommand(ts *testscript.TestScript, neg bool, args []string) {
 	run := func(args ...string) { ts.Check(ts.Exec(args[0], args[1:]...)) }
-	run("ralph-stop-hook", "init", "checkout", "--settings", "none")
-	ts.Check(os.Rename(ts.MkAbs("ralph.json"), filepath.Join(ts.MkAbs(ts.Getenv("LOOP")), "ralph.json")))
+	own := []byte(ts.ReadFile("ralph.json"))
+	inProject := ts.Value(inProjectKey{}) != nil
+	initArgs := []string{"ralph-stop-hook", "init", "checkout", "--settings", "none"}
+	for i, check := range gjson.GetBytes(own, "checks").Array() {
+		if line := commandLine(check.Get("command")); line != "" {
+			initArgs = append(initArgs, "--check", line)
+		}
+		if inProject {
+			at := fmt.Sprintf("checks.%d.", i)
+			own, _ = sjson.SetBytes(own, at+"in", "project")
+			own, _ = sjson.SetBytes(own, at+"timeout", "5s") // one reads a pipe
+		}
+	}
+	run(initArgs...)
+	config := filepath.Join(ts.MkAbs(ts.Getenv("LOOP")), "ralph.json")
+	if !inProject {
+		own = withSuggestion(own, []byte(ts.ReadFile(config)))
+	}
+	ts.Check(os.WriteFile(config, own, 0o644))
+	ts.Check(os.Remove(ts.MkAbs("ralph.json")))
 	run("ralph-stop-hook", "trust", "--yes")
 	run("start")
 	ts.Setenv("CLAUDECODE", "1")
+}
+
+// withSuggestion returns a script's ralph.json with what that of init has, beside its own patterns.
+func withSuggestion(own, made []byte) []byte {
+	for _, key := range []string{"protect", "outputs", "prepare", "git"} {
+		value := gjson.GetBytes(made, key)
+		if value.Exists() && !value.IsArray() {
+			own, _ = sjson.SetRawBytes(own, key, []byte(value.Raw))
+			continue
+		}
+		for _, one := range value.Array() {
+			own, _ = sjson.SetRawBytes(own, key+".-1", []byte(one.Raw))
+		}
+	}
+	return own
+}
+
+// commandLine returns a check's command as a line for a shell.
+func commandLine(command gjson.Result) string {
+	if !command.IsArray() {
+		return command.String()
+	}
+	var words []string
+	for _, word := range command.Array() {
+		words = append(words, "'"+strings.ReplaceAll(word.String(), "'", `'\''`)+"'")
+	}
+	return strings.Join(words, " ")
 }
 
 // claimCommand implements claim: the agent claims every feature.
@@ -217,9 +291,9 @@ func judge(work string, deserved bool) (a attacked) {
 	return a
 }
 
-// TestAttacks plays an agent that is confined to the project. The agent tries to be
-// believed without work, or to run its own command. The folder open has the attacks that
-// succeed. They are the control: judge must find each of them.
+// TestAttacks plays an agent that is confined to the project, with the hook and with ralph-runner as the host. It tries
+// to be believed without work, or to run its own command. The folder open has the attacks that succeed, each of a kind
+// that PROOF.md documents. They are the control: judge must find each of them.
 func TestAttacks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the attacks are written for Linux")
@@ -228,44 +302,68 @@ func TestAttacks(t *testing.T) {
 		t.Skip("needs git")
 	}
 	t.Parallel()
+	bin := buildRunner(t)
 	for _, folder := range []string{"attack", "attack/open"} {
-		var table bytes.Buffer
+		isOpen := folder != "attack"
+		p := params(folder)
 		if testing.Short() {
-			short := params(folder)
-			short.Files, short.Dir = everyFourth(t, short.Dir), ""
-			for name, a := range attack(t, folder, short, true, nil) {
-				if through := len(a.problems) > 0; through == (folder == "attack") {
-					t.Errorf("%s: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
+			p.Files, p.Dir = everyFourth(t, p.Dir), ""
+		}
+		plays := map[string]map[string]attacked{"hook": attack(t, folder, p, true, nil)}
+		if !testing.Short() && !isOpen {
+			plays["hook, final check fails"] = attack(t, folder, p, false, nil)
+		}
+		for host, results := range plays {
+			for name, a := range results {
+				switch {
+				case !isOpen && len(a.problems) > 0:
+					t.Errorf("%s (%s): %s: %s", name, host, a.ending, strings.Join(a.problems, "; "))
+				case isOpen && len(a.problems) == 0:
+					t.Errorf("control %s (%s) was not caught: %s", name, host, a.ending)
+				case isOpen && !isDocumented(t, a.kind):
+					t.Errorf("%s is of the kind %q, of which PROOF.md says nothing", name, a.kind)
 				}
 			}
+		}
+		runner := attackOnRunner(t, folder, bin)
+		if testing.Short() {
 			continue
 		}
-		passes, fails := attack(t, folder, params(folder), true, nil), attack(t, folder, params(folder), false, nil)
-		room := attackInRoom(t, folder)
-		if folder == "attack" && len(passes) < 25 {
-			t.Errorf("%d attacks, want 25 or more", len(passes))
-		}
-		fmt.Fprintf(&table, "| the agent tries to | final check fails | final check passes | in the room |\n"+
-			"|---|---|---|---|\n")
-		for _, name := range slices.Sorted(maps.Keys(passes)) {
-			if a := room[name]; folder == "attack" && len(a.problems) > 0 {
-				t.Errorf("%s in the room: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
-			}
-			for _, a := range []attacked{fails[name], passes[name]} {
-				switch open := folder != "attack"; {
-				case !open && len(a.problems) > 0:
-					t.Errorf("%s: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
-				case open && len(a.problems) == 0:
-					t.Errorf("control %s was not caught: %s", name, a.ending)
-				}
-			}
-			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", passes[name].tries, result(fails[name]), result(passes[name]),
-				result(room[name]))
+		if len(plays["hook"]) < 25 && !isOpen {
+			t.Errorf("%d attacks, want 25 or more", len(plays["hook"]))
 		}
 		if !t.Failed() {
-			document(t, folder, table.String())
+			document(t, folder, attackTable(plays["hook"], runner, isOpen))
 		}
 	}
+}
+
+// attackTable returns the table of a folder's attacks for ATTACKS.md.
+func attackTable(hook, runner map[string]attacked, isOpen bool) string {
+	columns := "hook | runner |\n|---|---|---|\n"
+	if isOpen {
+		columns = "kind | hook | runner |\n|---|---|---|---|\n"
+	}
+	table := "| the agent tries to | " + columns
+	for _, name := range slices.Sorted(maps.Keys(hook)) {
+		table += "| " + hook[name].tries + " | "
+		if isOpen {
+			table += hook[name].kind + " | "
+		}
+		table += result(hook[name]) + " | " + cmp.Or(result(runner[name]), "–") + " |\n"
+	}
+	return table
+}
+
+// isDocumented reports whether PROOF.md says that attacks of a kind get through.
+func isDocumented(t *testing.T, kind string) bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "PROOF.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), "## What gets through")
+	return strings.Contains(part, "| "+kind+" |") || strings.Contains(part, "* **"+kind+"**")
 }
 
 // everyFourth returns some of a folder's scripts.

@@ -68,7 +68,7 @@ func honestRows(t *testing.T) []honestRow {
 }
 
 var (
-	honestKeys = regexp.MustCompile(`^(base|needs|check|init|also|room|dir|git|asked|end|end default|end room)$`)
+	honestKeys = regexp.MustCompile(`^(base|needs|check|init|also|dir|git|end)$`)
 	honestPart = regexp.MustCompile(`^(before|work|turn|turn [2-9])$`)
 	honestEnd  = regexp.MustCompile(`^Ralph loop ([A-Z_]+): shop: `)
 )
@@ -91,18 +91,13 @@ func (r *honestRow) add(other honestRow) {
 }
 
 // wants returns how the row says that its loop ends.
-func (r *honestRow) wants(room bool) string {
-	variant := "end default"
-	if room {
-		variant = "end room"
-	}
-	status, _, _ := strings.Cut(cmp.Or(r.keys[variant], r.keys["end"], "COMPLETE"), ",") // the reason follows
+func (r *honestRow) wants() string {
+	status, _, _ := strings.Cut(cmp.Or(r.keys["end"], "COMPLETE"), ",") // the reason follows
 	return status
 }
 
-// TestHonest plays agents that do their work in ordinary projects, once with init's defaults and once in the room, and
-// both again as agents of a run. Each loop ends as its row says: COMPLETE, if a person has not forbidden what the work
-// needs.
+// TestHonest plays agents that do their work in ordinary projects with init's defaults, in a session and again as the
+// agents of a run. Each loop ends as its row says: COMPLETE, if a person has not forbidden what the work needs.
 func TestHonest(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the rows are scripts of sh")
@@ -122,12 +117,11 @@ func TestHonest(t *testing.T) {
 		if testing.Short() && i%10 > 0 {
 			continue
 		}
-		for n := range 4 {
-			room, runner := n%2 == 1, n > 1
+		for _, runner := range []bool{false, true} {
 			if testing.Short() && runner && i%20 > 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/room=%v,runner=%v", row.title, room, runner), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/runner=%v", row.title, runner), func(t *testing.T) {
 				t.Parallel()
 				for _, tool := range strings.Fields(row.keys["needs"]) {
 					if !works(tool, env) {
@@ -137,8 +131,8 @@ func TestHonest(t *testing.T) {
 				if runner && strings.Contains(fmt.Sprint(row.parts), "person ralph-stop-hook trust") {
 					t.Skip("trust refuses what a run has started, and the person of a row has no terminal beside it")
 				}
-				p := &honestPlay{t: t, row: row, room: room, runner: runner, env: env}
-				if got, want := p.play(), row.wants(room); got != want {
+				p := &honestPlay{t: t, row: row, runner: runner, env: env}
+				if got, want := p.play(), row.wants(); got != want {
 					t.Errorf("the loop is %s, want %s:\n%s", got, want, strings.Join(p.said, "\n"))
 				}
 			})
@@ -156,18 +150,18 @@ func TestHonestControl(t *testing.T) {
 	bases := map[string]bool{}
 	for _, row := range honestRows(t) {
 		base := row.keys["base"]
-		if bases[base] || row.keys["needs"] == "cargo" || row.wants(false) != "COMPLETE" {
+		if bases[base] || row.keys["needs"] == "cargo" || row.wants() != "COMPLETE" {
 			continue
 		}
 		bases[base] = true
 		row.parts["work"] = ":\n"
-		for n := range 4 {
-			if testing.Short() && n > 0 {
+		for _, runner := range []bool{false, true} {
+			if testing.Short() && runner {
 				continue
 			}
-			p := &honestPlay{t: t, row: row, room: n%2 == 1, runner: n > 1, env: env}
+			p := &honestPlay{t: t, row: row, runner: runner, env: env}
 			if got := p.play(); got != "IN_PROGRESS" {
-				t.Errorf("%s, with no work (room: %v, runner: %v): the loop is %s:\n%s", row.title, p.room, p.runner, got,
+				t.Errorf("%s, with no work (runner: %v): the loop is %s:\n%s", row.title, runner, got,
 					strings.Join(p.said, "\n"))
 			}
 		}
@@ -213,7 +207,6 @@ func works(tool string, env []string) bool {
 type honestPlay struct {
 	t      *testing.T
 	row    honestRow
-	room   bool
 	runner bool // the turns are sessions of a run
 	env    []string
 	dir    string
@@ -254,12 +247,9 @@ func (p *honestPlay) play() string {
 		p.t.Fatal(err)
 	}
 	p.hook("user-prompt-submit.json", "prompt", string(prompt))
-	for i, turn := range p.turns() {
+	for _, turn := range p.turns() {
 		p.run(turn.script, "CLAUDECODE=1")
 		answer := p.hook("stop.json", "last_assistant_message", turn.message)
-		if i == 0 {
-			p.asked(answer)
-		}
 		if found := honestEnd.FindStringSubmatch(answer); found != nil {
 			proven := strings.Contains(answer, " proven") || strings.Contains(answer, "every check holds")
 			if found[1] == "COMPLETE" && !proven {
@@ -335,29 +325,14 @@ func (p *honestPlay) claims() bool {
 	return strings.Contains(p.row.keys["init"], "--prompt") || strings.Contains(p.row.keys["init"], "--features")
 }
 
-// asked looks whether the agent was asked to put a file back, if the row says that it is.
-func (p *honestPlay) asked(answer string) {
-	if file := p.row.keys["asked"]; file != "" && !p.room {
-		if !strings.Contains(answer, "locked, and changed: "+file) {
-			p.t.Errorf("the agent was not asked for %s, but %s", file, answer)
-		}
-	}
-}
-
 // init makes the loop, as a person does.
 func (p *honestPlay) init() {
 	args := "ralph-stop-hook init shop --settings none "
 	if check := p.row.keys["check"]; check != "" {
 		args += "--check '" + strings.ReplaceAll(check, "'", `'\''`) + "' "
 	}
-	if p.room {
-		args += "--room "
-	}
 	p.person(args + p.row.keys["init"])
 	also := p.row.keys["also"]
-	if p.room {
-		also = cmp.Or(p.row.keys["room"], also)
-	}
 	if also == "" {
 		return
 	}
@@ -366,6 +341,12 @@ func (p *honestPlay) init() {
 		p.t.Fatal(err)
 	}
 	gjson.Parse(also).ForEach(func(key, value gjson.Result) bool {
+		if key.Str == "protect" { // beside what init suggests
+			for _, pattern := range value.Array() {
+				config, err = sjson.SetBytes(config, "protect.-1", pattern.Str)
+			}
+			return err == nil
+		}
 		config, err = sjson.SetRawBytes(config, key.Str, []byte(value.Raw))
 		return err == nil
 	})

@@ -69,7 +69,6 @@ func (v verbs) init() *cobra.Command {
 	i.Task.Flags(f)
 	newloop.LimitFlags(f, &i.Limits)
 	f.StringArrayVar(&i.Checks, "check", nil, config.Usage("checks"))
-	f.BoolVar(&i.Room, "room", false, config.Usage("room"))
 	f.StringArrayVar(&i.Work, "work", nil, config.Usage("work"))
 	f.StringArrayVar(&i.OnComplete, "on-complete", nil, config.Usage("on_complete"))
 	f.StringVar(&i.client, "client", client.Usual,

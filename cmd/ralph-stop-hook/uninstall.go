@@ -56,7 +56,7 @@ type uninstaller struct {
 	files   []client.FileChange // settings files that lose the hook
 	loops   []*loopdir.Loop     // the project's loops
 	records []string            // --purge: what is kept of them outside the project
-	rooms   []string            // --purge: the rooms of their checks
+	copies  []string            // --purge: the copies for their checks
 }
 
 func (u *uninstaller) run() error {
@@ -108,9 +108,9 @@ func (u *uninstaller) plan() (err error) {
 		u.loops = nil // only the link to them goes
 	}
 	u.records, err = u.v.Env.Where().Remains(u.project)
-	u.rooms = nil
+	u.copies = nil
 	for _, path := range u.records { // the state folder of a loop, or the file of a session
-		u.rooms = append(u.rooms, loopdir.RoomFolders(u.v.Env.CacheDir, path, u.project)...)
+		u.copies = append(u.copies, loopdir.CopyFolders(u.v.Env.CacheDir, path, u.project)...)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (u *uninstaller) do() error {
 	if !u.purge {
 		return nil
 	}
-	for _, dir := range u.rooms {
+	for _, dir := range u.copies {
 		if err := loopdir.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (u *uninstaller) show(would bool) {
 		u.showWhatStays()
 		return
 	}
-	removed := slices.Concat(u.records, u.rooms)
+	removed := slices.Concat(u.records, u.copies)
 	for _, l := range u.loops {
 		removed = append(removed, l.Dir)
 	}

@@ -27,7 +27,14 @@ type Check struct {
 	Lacks       bool           // turns it around: Pattern must not match in File
 	LastMessage bool           // Pattern must match in the agent's last message
 	FromList    bool           // it is a list check
+	In          string         // InCopy or InProject; empty: InCopy
 }
+
+// Where a check runs.
+const (
+	InCopy    = "copy"    // in the clean copy
+	InProject = "project" // in the project as it is, where the agent can edit what it runs
+)
 
 // String shows what the check does. It is the name of a check that has none.
 func (c Check) String() string {
@@ -96,8 +103,8 @@ func (p *parser) check(v gjson.Result) Check {
 	if c.Name == "" {
 		c.Name = c.String()
 	}
-	c.Digest = checkDigest("%q %q %q %q %q %q %v %v",
-		c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)
+	c.Digest = checkDigest("%q %q %q %q %q %q %v %v %v",
+		c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage, c.In == InProject)
 	return c
 }
 

@@ -34,14 +34,13 @@ type Config struct {
 	Checks       []Check          // in the order of the file
 	Evaluators   []Evaluator      // in the order of the file; none: the default one
 	Promises     []decide.Promise // the lines that a person adds to the built-in promises
-	Protect      []Pattern        // of files that must stay as they were when ralph.json was trusted
-	ProtectNew   bool             // files that Protect names must not be added either
-	Room         bool             // checks run in a folder of the loop's own
-	Work         []Pattern        // with Room: of files that are the agent's work; none: all
+	Protect      []Protected      // files of which the copy for the checks has what was trusted
+	Work         []Pattern        // of files that are the agent's work; none: all
 	Prepare      []Prepare        // in the order of the file
-	Share        []string         // with Room: folders of the project that it has by links
+	Outputs      []Pattern        // of what git ignores and the copy has its own of
+	Link         []Pattern        // of what it has from the project all the same
+	Git          bool             // the copy has a git repository
 	Env          []string         // names of variables that checks get with the session's value
-	NotHeld      []Pattern        // of files that the agent may edit although commands name them
 	Recheck      string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Confine      bool             // commands but notifiers can write only to the project, and to Writable
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
@@ -126,11 +125,6 @@ func Parse(data []byte) (Config, error) {
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
-	for _, key := range []string{"work", "share"} {
-		if at := root.Get(key); at.Exists() && !c.Room {
-			p.fail(at, `%q goes with "room": true`, key)
-		}
-	}
 	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)
 	return c, p.err
@@ -163,7 +157,19 @@ func (c Config) Commands() []Command {
 	return all
 }
 
-// Releases reports whether a pattern of "not_held" matches a slash-separated path.
-func (c Config) Releases(path string) bool {
-	return matches(c.NotHeld, path)
+// RunsInProject reports whether some command that can be confined runs in the project as it is.
+func (c Config) RunsInProject() bool {
+	return c.Source.Given() || slices.ContainsFunc(c.Checks, func(check Check) bool { return check.In == InProject })
+}
+
+// NeedsBaseline reports whether something runs in the clean copy, or is a program of the project as it was trusted. The
+// checks of an agent's part in a chain may be typed when a run begins; "protect" and "work" are for them, too.
+func (c Config) NeedsBaseline() bool {
+	owned := func(n Command) bool { return n.ProjectProgram() != "" }
+	inCopy := func(check Check) bool { return check.In != InProject && !check.LastMessage }
+	return slices.ContainsFunc(c.Checks, inCopy) ||
+		slices.ContainsFunc(c.Evaluators, func(e Evaluator) bool { return e.Preset == "" }) ||
+		slices.ContainsFunc(c.Notifiers, owned) ||
+		slices.ContainsFunc(c.Agents, func(a Agent) bool { return len(a.Checks) > 0 }) ||
+		len(c.Protect)+len(c.Work) > 0
 }

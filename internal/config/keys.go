@@ -108,41 +108,35 @@ var keys = []key[Config]{
 		about: "More last lines that say how the loop stands, beside <promise>COMPLETE</promise>, BLOCKED " +
 			"and ESCALATE: regular expressions for the whole line, whose first group is the reason.",
 	}, {
-		name: "protect", example: `["**/*_test.{go,txt}", "testdata/"]`,
-		field: func(c *Config) any { return &c.Protect },
-		about: "Patterns of files that must stay as they were at 'trust'. * and ? match within a name, **/ " +
-			"any folders, dir or dir/ all below it, {a,b} either, [a-z] one character.",
-	}, {
-		name: "protect_new", preset: `false`, example: `true`,
-		field: func(c *Config) any { return &c.ProtectNew },
-		about: "New files that match protect count as a change; a pattern may then match none yet.",
-	}, {
-		name: "room", preset: `false`, example: `true`,
-		field: func(c *Config) any { return &c.Room },
-		usage: "run checks in a folder outside of the project",
-		about: "Checks and evaluators run in a folder of their own, outside of the project: the project as " +
-			"of 'trust', with the later changes that work allows and protect does not forbid. Other changes do " +
-			"not count; the next prompt and status list them. It has nothing that git ignores: see prepare and " +
-			"share. It needs git, but no repository.",
+		name: "protect", example: `["verify.sh", "tests/**", "+**/conftest.py", "package.json#scripts"]`,
+		read: (*parser).protect, schema: `"type": "array", "items": { "type": "string" }`,
+		about: "Patterns of files that checks use as they were at 'trust', whatever the agent makes of them. With a " +
+			"+ before it, a pattern also keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match " +
+			"within a name, **/ any folders, dir or dir/ all below it, {a,b} either, [a-z] one character.",
 	}, {
 		name: "work", example: `["src/**", "docs/", "package.json"]`,
 		field: func(c *Config) any { return &c.Work },
-		usage: "with --room: count only changes of files that match `PATTERN`; repeatable",
-		about: "With room: patterns, as in protect, of the files that are the agent's work. Without this " +
-			"key all changes count, except those of locked files and build files.",
+		usage: "count only changes of files that match `PATTERN`; repeatable",
+		about: "Patterns, as in protect, of the files that are the agent's work. Without this key all are.",
 	}, {
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
 		about: "Commands that make what git ignores and the checks need, such as packages. They run in a " +
-			"new room and in each new worktree of a run with workers. All run again before checks if a file in a " +
+			"new copy and in each new worktree of a run with workers. All run again before checks if a file in a " +
 			"when_changed has changed, or a check changed what they made. Files of theirs that git does not " +
 			"ignore are removed.",
 	}, {
-		name: "share", example: `["node_modules", ".venv"]`,
-		field: func(c *Config) any { return &c.Share }, of: "a list of at most 20 folders of the project", ok: isBelow,
-		most: 20,
-		about: "With room: folders of the project that it has by a link, if they exist at 'trust'. The " +
-			"agent can change them.",
+		name: "outputs", example: `["build", "coverage"]`,
+		field: func(c *Config) any { return &c.Outputs },
+		about: "Patterns of what checks write and git ignores: the copy has its own.",
+	}, {
+		name: "link", example: `["dist"]`,
+		field: func(c *Config) any { return &c.Link },
+		about: "Patterns of what git ignores and the copy has from the project, although outputs names it.",
+	}, {
+		name: "git", preset: `false`, example: `true`,
+		field: func(c *Config) any { return &c.Git },
+		about: "The copy has a git repository with the branch, the index and the history of the project's.",
 	}, {
 		name: "env", example: `["DATABASE_URL"]`,
 		field: func(c *Config) any { return &c.Env }, of: "a list of names of variables", ok: isVariable,
@@ -152,10 +146,10 @@ var keys = []key[Config]{
 	}, {
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
-		about: "Checks, evaluators and trackers can write only to the project or room, their own $TMPDIR, " +
-			"and writable. They cannot use Unix sockets or setuid; they can read files and use the network. " +
-			"Notifiers are not confined. It needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends " +
-			"FAILED.",
+		about: "Checks, evaluators and trackers can write only to the folder in which they run, their own " +
+			"$TMPDIR, and writable. They cannot use Unix sockets or setuid; they can read files and use the " +
+			"network. Notifiers are not confined. It needs Linux 6.12 with Landlock, or macOS; elsewhere the " +
+			"loop ends FAILED.",
 	}, {
 		name: "writable", example: `["~/.cache/my-checks"]`,
 		field: func(c *Config) any { return &c.Writable }, of: "a list of at most 20 folders from / or ~/", ok: isFolder,
@@ -171,11 +165,6 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Commit },
 		about: "Commit when a stop has proven features, or the loop is complete and its checks hold. A run " +
 			"with workers always commits. See docs/configuration.md#commits.",
-	}, {
-		name: "not_held", example: `["src/**"]`,
-		field: func(c *Config) any { return &c.NotHeld },
-		about: "Patterns of files that the agent may edit although a command names them. 'trust' shows " +
-			"which files are locked.",
 	}, {
 		name: "parallel", preset: `1`, example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
@@ -332,6 +321,11 @@ var checkKeys = []key[Check]{
 		read:   (*parser).featureIDs,
 		schema: `"type": "array", "items": { "type": ["string", "number"] }, "minItems": 1`,
 		about:  "With when: claim, the ids of its features; it runs once for each. Without this key: all.",
+	}, {
+		name: "in", preset: `"copy"`, example: `"project"`,
+		field: func(c *Check) any { return &c.In },
+		words: []string{InCopy, InProject},
+		about: "Where it runs. project: in the project as it is, where the agent can edit all that it runs.",
 	},
 }
 

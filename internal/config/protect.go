@@ -3,11 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tidwall/gjson"
 )
 
 // maxAlternatives is the largest number of patterns that braces may stand for.
@@ -123,9 +125,7 @@ func combine(before string, words []string, after string) (all []string, err err
 }
 
 // Match reports whether the pattern names the file at path, or a folder above it.
-func (p Pattern) Match(path string) bool { return p.matchFile(path) || matchAny(p.below, path) }
-
-func (p Pattern) matchFile(path string) bool { return matchAny(p.globs, path) }
+func (p Pattern) Match(path string) bool { return matchAny(p.globs, path) || matchAny(p.below, path) }
 
 func matchAny(globs []string, path string) bool {
 	path = fold(path)
@@ -135,25 +135,67 @@ func matchAny(globs []string, path string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) })
 }
 
-// Protects reports whether a pattern of "protect" names the file at path.
-func (c Config) Protects(path string) bool {
-	return matches(c.Protect, path)
+// Protected is an entry of "protect".
+type Protected struct {
+	Pattern
+	KeepsOut bool   // new files do not count, either
+	Key      string // of a JSON file: only this is as it was trusted
 }
 
-// ProtectsBelow reports whether a pattern of "protect" can name files below a folder, and
-// whether one spells the folder's own name, without a wildcard.
-func (c Config) ProtectsBelow(folder string) (can, spelled bool) { return below(c.Protect, folder) }
+// protect reads "protect".
+func (p *parser) protect(v gjson.Result, key string, c *Config) {
+	if !v.IsArray() {
+		p.fail(v, `%q must be a list of patterns, such as ["tests/**"]`, key)
+	}
+	for _, value := range v.Array() {
+		one, err := parseProtected(p.str(value, key))
+		if err != nil {
+			p.fail(value, "%q: %v", key, err)
+		}
+		c.Protect = append(c.Protect, one)
+	}
+}
 
-func below(patterns []Pattern, folder string) (can, spelled bool) {
-	folder = fold(folder)
-	for _, p := range patterns {
-		for _, glob := range slices.Concat(p.globs, p.below) {
-			for i := range len(glob) {
-				if glob[i] == '/' && doublestar.MatchUnvalidated(glob[:i], folder) {
-					can, spelled = true, spelled || !wildcard(glob[:i])
-				}
-			}
+func parseProtected(text string) (one Protected, err error) {
+	pattern, keepsOut := strings.CutPrefix(text, "+")
+	pattern, key, isPart := strings.Cut(pattern, "#")
+	one = Protected{KeepsOut: keepsOut, Key: key}
+	one.Pattern, err = ParsePattern(pattern)
+	one.Text = text
+	if err == nil && isPart && (key == "" || keepsOut || !strings.HasSuffix(pattern, ".json")) {
+		err = fmt.Errorf(`the pattern %q is not one of the form FILE.json#KEY, without a +`, text)
+	}
+	return one, err
+}
+
+// Protects reports whether the copy for the checks does without a change of the file at path. added: the file is new.
+func (c Config) Protects(path string, added bool) bool {
+	return slices.ContainsFunc(c.Protect, func(p Protected) bool {
+		return p.Key == "" && (p.KeepsOut || !added) && p.Match(path)
+	})
+}
+
+// ProtectedPaths returns the paths of "protect" that are no patterns.
+func (c Config) ProtectedPaths() (paths []string) {
+	for _, p := range c.Protect {
+		text := strings.TrimPrefix(p.Text, "+")
+		if p.Key == "" && !strings.ContainsAny(text, "*?[]{}") {
+			paths = append(paths, path.Clean(strings.TrimPrefix(text, "/")))
 		}
 	}
-	return can, spelled
+	return paths
+}
+
+// ProtectedKeys returns the keys of the JSON file at path that are as they were trusted.
+func (c Config) ProtectedKeys(path string) (keys []string) {
+	for _, p := range c.Protect {
+		if p.Key != "" && p.Match(path) {
+			keys = append(keys, p.Key)
+		}
+	}
+	return keys
+}
+
+func matches(patterns []Pattern, path string) bool {
+	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Match(path) })
 }

@@ -35,30 +35,19 @@ type Trust struct {
 	ListChecks bool `json:"own,omitzero"`
 	// texts of the .gitignore files, by folder; nil: none was read
 	Rules map[string]string `json:"rules,omitzero"`
-	// with "room": the tree that the project had, in the room's repository
-	RoomTree string `json:"room,omitzero"`
-	// with "room": the top of that tree, as a slash-separated path from the project
-	RoomTop string `json:"roomTop,omitzero"`
-	// with "room": the room's folder, wherever the variables of a later stop say that caches are
-	RoomDir string `json:"roomDir,omitzero"`
-	// with "room": targets of makefiles that were no files, by path below the project. Make would take a file of that
-	// name, or a folder, for done, so the agent's does not count.
-	Targets []string `json:"targets,omitzero"`
-	// with "room": patterns of the files that makefiles include, and that commands have make read
-	Included []string `json:"included,omitzero"`
-	// the folders of "share" that were there
-	Shared []string `json:"shared,omitzero"`
+	// of the project as it was trusted; "": nothing runs in a copy
+	Baseline string `json:"baseline,omitzero"`
+	// the top of what the baseline has, as a slash-separated path from the project
+	Top string `json:"top,omitzero"`
+	// the folder of the copy, wherever the variables of a later stop say that caches are
+	CopyDir string `json:"copyDir,omitzero"`
 	// what "writable" names, without links
 	Folders []string `json:"writable,omitzero"`
-	// sha256 of the files that are locked, by path below the project; "": there is none
-	Files map[string]string `json:"files,omitzero"`
-	// likewise of the programs and scripts of notifiers, which change no verdict
-	Scripts map[string]string `json:"scripts,omitzero"`
 }
 
 // trustSchema is the version of the record. It is raised when more is held, or something
 // is identified in another way, so that what another record lacks is not taken as held.
-const trustSchema = 7
+const trustSchema = 8
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.

@@ -9,7 +9,7 @@ type Committed struct {
 // toCommit returns the need to commit what has changed, if the stop has proven something. The decision is made, and is
 // made again when that is done.
 func (d *Decision) toCommit(s *Snapshot) Need {
-	proves := s.Foreign+s.Tampered == "" && len(s.Changed) == 0 && s.ConfigErr == nil
+	proves := s.Foreign == "" && s.ConfigErr == nil
 	if d.Verdict != Continue && d.Verdict != End || !proves {
 		return Need{}
 	}

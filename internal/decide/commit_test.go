@@ -29,9 +29,6 @@ var commitRows = []row{
 	{"the record was changed meanwhile", func(s *Snapshot) {
 		s.Results, s.Foreign = []Receipt{receipt("f", "b", "now")}, "state.json"
 	}, "end BLOCKED record_changed"},
-	{"a locked file was touched", func(s *Snapshot) {
-		s.Results, s.Tampered = []Receipt{receipt("f", "b", "now")}, "check.sh"
-	}, "end BLOCKED config_changed"},
 	{"a check of the whole tree proves all", func(s *Snapshot) {
 		s.Receipts, s.List, s.Checks, s.Results = nil, list("xxx"), []Check{ofAll}, []Receipt{receipt("c", "", "now")}
 	}, "commit a b c"},
@@ -39,7 +36,7 @@ var commitRows = []row{
 		s.Receipts, s.List, s.Checks, s.Results = nil, list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}
 	}, "continue 5  failed c"},
 	{"complete, and all was proven before", func(s *Snapshot) {
-		s.List, s.Recheck = list("x"), RecheckNever
+		s.List, s.Recheck, s.Contents = list("x"), RecheckNever, "now"
 	}, "commit"},
 	{"complete without a check", func(s *Snapshot) {
 		s.List, s.Checks = list("xxx"), nil

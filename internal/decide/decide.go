@@ -72,15 +72,6 @@ func Decide(s Snapshot) (d Decision, need Need) {
 // pass leaves the record as it is.
 func pass(s *Snapshot) Decision { return Decision{Verdict: Pass, Next: s.State, From: s.State} }
 
-// Differs says in a line which locked files have changed.
-func Differs(changed []string) string {
-	differ := " differ"
-	if len(changed) == 1 {
-		differ = " differs"
-	}
-	return Names(changed) + differ + " from what was trusted"
-}
-
 // Names returns the first of some files in a line.
 func Names(files []string) string { return plain.First(files, 5, 1000) }
 

@@ -91,7 +91,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.State.ExitReason = pick(d, "", IterationsPerHour, SessionFull)
 	},
 	func(s *Snapshot, d *dice) {
-		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
+		s.State.Passed, s.State.SessionPassed = d.n(9), d.n(9)
 	},
 	func(s *Snapshot, d *dice) {
 		s.State, s.Bind, s.Brought = State{}, pick(d, "", BindPrompt, BindFirst), pick(d, "", "a clone")
@@ -114,12 +114,11 @@ var edits = []func(s *Snapshot, d *dice){
 		s.List = pick(d, List{Err: broken}, List{Err: errors.New("no"), Missing: true}, List{Err: features.ErrEmpty})
 	},
 	func(s *Snapshot, d *dice) {
-		s.ConfigErr, s.Tampered = pick(d, nil, errors.New("no")), pick(d, "", "a file")
+		s.ConfigErr, s.Foreign = pick(d, nil, errors.New("no")), pick(d, "", "a file")
 	},
 	func(s *Snapshot, d *dice) {
 		s.List.Items = append(slices.Clone(s.List.Items), features.Item{ID: "z", IsAdded: true, Passes: d.is()})
 	},
-	func(s *Snapshot, d *dice) { s.Changed = pick(d, nil, []string{"v.sh"}) },
 	func(s *Snapshot, d *dice) {
 		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
 	},

@@ -176,7 +176,7 @@ var evaluatorRows = []row{
 	}, "checks f:a"},
 	{"all claimed, nothing proven again", func(s *Snapshot) {
 		s.List, s.Checks, s.Recheck = list("x"), []Check{ofFeature}, RecheckNever
-		s.Receipts = []Receipt{receipt("f", "a", "old")}
+		s.Receipts, s.Contents = []Receipt{receipt("f", "a", "old")}, "now"
 	}, "end COMPLETE all_features_pass"},
 	{"all claimed at the limit, the last check failed", func(s *Snapshot) {
 		s.List, s.Checks, s.Results, s.State.Iteration = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}, 15

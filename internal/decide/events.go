@@ -195,8 +195,8 @@ func (s *State) Revive(was Status, now time.Time) {
 		s.RetryAt = time.Time{}
 		s.SessionPassed = 0
 		s.Blocks = nil
-		s.Warned = false
 		s.CheckFailures = 0
+		s.ProjectFailures = 0
 		s.Cut = ""
 		s.Habits = Habits{}
 		s.ListDigest = ""

@@ -132,7 +132,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		return fmt.Errorf("a block at %s", s.Event)
 	case !again && (d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit):
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
-	case s.Requested != "" || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" ||
+	case s.Requested != "" || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Foreign != "" ||
 		s.List.Missing:
 		return errors.New("goes on where something ends the loop")
 	case d.Next.PastDeadline(s.Limits, s.Now):
@@ -140,7 +140,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && chooses(s) && s.List.Err == nil && len(s.Changed) == 0 && d.Failure == nil &&
+	case !open && chooses(s) && s.List.Err == nil && d.Failure == nil &&
 		(!s.NoList || claims(s)) && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
@@ -184,8 +184,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 			s.NoList && d.Next.ExitReason == ByPromise && len(s.Checks) == 0 && status == Complete:
 			return proven(s, true)
 		case s.NoList:
-		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete &&
-			len(s.Changed) == 0:
+		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete:
 			return nil
 		case d.Next.ExitReason == AllChecksPass && asks(s, EvaluateValidation) && len(s.Checks) > 0:
 			return proven(s, true)
@@ -216,8 +215,8 @@ func ends(decide decider, s Snapshot, d Decision) error {
 
 // proven checks COMPLETE: either the checks alone prove it, or the list and the checks.
 func proven(s Snapshot, alone bool) error {
-	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Changed) > 0 {
-		return errors.New("complete, and something is open, broken or lost")
+	if _, open := s.List.Next(); open && !alone || s.List.Err != nil {
+		return errors.New("complete, and something is open or broken")
 	}
 	passed := func(c Check, id string) bool {
 		of := func(r Receipt) bool { return r.Check == c.Digest && r.Feature == id }
@@ -315,7 +314,7 @@ func TestProperties(t *testing.T) {
 			return d, need
 		},
 		"completes what nobody claims":   func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
-		"does not see what changed":      func(s Snapshot) (Decision, Need) { s.Changed = nil; return Decide(s) },
+		"does not see what changed":      func(s Snapshot) (Decision, Need) { s.Foreign = ""; return Decide(s) },
 		"does not know that others work": func(s Snapshot) (Decision, Need) { s.OthersWork = false; return Decide(s) },
 		"asks for ever":                  func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
 		"blocks where all pass": func(s Snapshot) (Decision, Need) {

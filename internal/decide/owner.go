@@ -126,9 +126,6 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.StopNow = false
 	d.Next.Judged = false
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
-	if d.Next.StartedAt.IsZero() { // no agent has worked on the loop, so a person has changed what is locked
-		d.Next.Warned = len(s.Changed) > 0
-	}
 	if d.Next.StartedAt.IsZero() && d.Next.Iteration == 1 && s.Limits.IterationsPerHour > 0 { // it begins here
 		d.Next.Hour = []int64{s.Now.Unix()}
 	}

@@ -44,7 +44,7 @@ const (
 // Need is one fact that the decision still lacks.
 type Need struct {
 	Kind      NeedKind
-	Runs      []Run    // NeedChecks: the checks to run; none: only the hash of the contents is wanted
+	Runs      []Run    // NeedChecks, NeedProject: the checks to run; NeedChecks without: only the contents are wanted
 	Evaluator int      // NeedAnswer: the index of the evaluator to ask
 	Reopen    []string // NeedReopen: the features whose claim failed
 	Proven    []string // NeedCommit: the features that the stop has proven; none: the loop as a whole
@@ -55,15 +55,16 @@ type NeedKind string
 
 // The kinds of needs.
 const (
-	NeedNothing NeedKind = ""       // the decision is made
-	NeedTree    NeedKind = "tree"   // Found.Tree
-	NeedTail    NeedKind = "tail"   // Found.Tail
-	NeedChecks  NeedKind = "checks" // Found.Results and Found.Contents
-	NeedAnswer  NeedKind = "answer" // Found.Answers
-	NeedList    NeedKind = "list"   // Snapshot.List, fresh from the tracker
-	NeedCommit  NeedKind = "commit" // Found.Committed
-	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.ListNotWritten
-	NeedTrees   NeedKind = "trees"  // Found.Trees
+	NeedNothing NeedKind = ""        // the decision is made
+	NeedTree    NeedKind = "tree"    // Found.Tree
+	NeedTail    NeedKind = "tail"    // Found.Tail
+	NeedChecks  NeedKind = "checks"  // Found.Results, Found.Contents and Found.NotCounted
+	NeedProject NeedKind = "project" // Found.InProject
+	NeedAnswer  NeedKind = "answer"  // Found.Answers
+	NeedList    NeedKind = "list"    // Snapshot.List, fresh from the tracker
+	NeedCommit  NeedKind = "commit"  // Found.Committed
+	NeedReopen  NeedKind = "reopen"  // Snapshot.List without these claims, or Found.ListNotWritten
+	NeedTrees   NeedKind = "trees"   // Found.Trees
 )
 
 // List is the feature list, or what is wrong with it.
@@ -93,9 +94,9 @@ type Found struct {
 	Answers        []Answer  // answers of evaluators that are commands, by index
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
 	Reopened       []string  // the features that were reopened at this stop
-	Changed        []string  // locked files that differ from what a person trusted
-	Tampered       string    // a locked file that was touched while a check ran
 	Foreign        string    // a file of the record that a command of the loop has changed
+	NotCounted     []string  // with Contents: changed files that the checks do not see as they are in the project
+	InProject      []Receipt // results of the checks in the project as it is; nil: they did not run there
 
 	Committed *Committed // what became of what this stop has proven; nil: it was not to be committed
 }
@@ -207,8 +208,8 @@ type Decision struct {
 	Note       string        // a person's text for the next prompt, which Next no longer has
 	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
 	AnsweredBy string        // that evaluator's name
-	Changed    []string      // locked files that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
+	InProject  bool          // Failure is of the project as it is: in the copy the check has passed
 	Lane       int           // of a run: the number of the lane that it is about; 0: there are no lanes
 	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
 }

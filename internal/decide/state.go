@@ -41,7 +41,6 @@ const (
 	Untrusted         = "untrusted"  // nobody has trusted the commands that are to prove the work
 	CheckTime         = "check_time" // a check or an evaluator does not fit into the time of a stop
 	NoProgress        = "no_progress"
-	ConfigChanged     = "config_changed"
 	RecordChanged     = "record_changed"
 	AllBlocked        = "all_blocked"
 	PermissionDenied  = "permission_denied"
@@ -244,6 +243,8 @@ type Counted struct {
 	Blocks []int64 `json:"blocks,omitzero"`
 	// stops in a row at which a check failed
 	CheckFailures int `json:"checkFailures,omitzero"`
+	// how often the checks have passed with what counts and failed in the project, since they passed in both
+	ProjectFailures int `json:"projectFailures,omitzero"`
 	// fingerprint of the list at the last stop
 	ListDigest string `json:"listDigest,omitzero"`
 	// fingerprint of the work tree then; empty: that stop did not need it
@@ -256,8 +257,6 @@ type Counted struct {
 type Checking struct {
 	// claimed features that were proven at the last stop
 	Proven int `json:"proven,omitzero"`
-	// no agent is asked to put back what is locked: one was asked, or a person changed it before the loop began
-	Warned bool `json:"warned,omitzero"`
 	// the check or evaluator for which the time of the last stop was too short; empty: none
 	Cut string `json:"cut,omitzero"`
 	// variables of the session that the last checks did not get, in words

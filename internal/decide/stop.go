@@ -37,8 +37,8 @@ var stopRules = []rule{
 	stopRequested,
 	// What is missing, and what no agent can repair.
 	listOutOfDate, unrepairable,
-	// The agent wants a person, or waits. It is to put back what is locked; then its claims are not looked at.
-	agentAsksForPerson, pastDeadline, backgroundWork, trustedPartsDiffer,
+	// The agent wants a person, or waits.
+	agentAsksForPerson, pastDeadline, backgroundWork, startsOpen,
 	// What is claimed is proven, and there is a feature to work on.
 	claimedFeatures, nextFeature,
 	// The loop has used what it may use, or gets nowhere.
@@ -49,7 +49,7 @@ var stopRules = []rule{
 
 // claimedFeatures looks at what is claimed, if the stop is about that.
 func claimedFeatures(st *stop) answer {
-	if st.restores || st.NoClaims || st.List.Err != nil {
+	if st.NoClaims || st.List.Err != nil {
 		return answer{}
 	}
 	st.evidence = st.Snapshot.evidence()
@@ -73,7 +73,6 @@ type stop struct {
 	next    *State // of d: the record, in which is counted
 	stopped Status // with which somebody has stopped the loop; InProgress: nobody has
 
-	restores bool            // the agent is to put back what is locked
 	evidence evidence        // of what is claimed
 	open     bool            // a feature is open, or nobody claims that a loop without a list is complete
 	feature  features.Item   // to work on next
@@ -122,7 +121,7 @@ func stopRequested(st *stop) answer {
 }
 
 func listOutOfDate(st *stop) answer {
-	if !st.ListIsOld || st.ConfigErr != nil || st.Tampered+st.Foreign != "" || len(st.Changed) > 0 {
+	if !st.ListIsOld || st.ConfigErr != nil || st.Foreign != "" {
 		return answer{}
 	}
 	return answer{need: Need{Kind: NeedList}}
@@ -132,8 +131,8 @@ func listOutOfDate(st *stop) answer {
 // twice; what does it again and again is a fault or the agent's.
 const maxKilled = 3
 
-// unrepairable looks for what no agent can repair: what kills the hook, a record or a locked file that changed while a
-// command ran, a ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file.
+// unrepairable looks for what no agent can repair: what kills the hook, a record that changed while a command ran, a
+// ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file.
 func unrepairable(st *stop) answer {
 	err := st.List.Err
 	switch {
@@ -145,11 +144,6 @@ func unrepairable(st *stop) answer {
 			plain.Line(st.Foreign, 300)+" was changed while a command of the loop ran; it is put back")
 	case st.ConfigErr != nil:
 		err = st.ConfigErr
-	case st.Tampered != "":
-		return finish(Blocked, ConfigChanged,
-			plain.Line(st.Tampered, 300)+" was touched while a check ran, so nothing is proven")
-	case len(st.Changed) > 0 && st.ListIsOld: // the tracker's commands run when that is put back
-		return answer{}
 	case err == nil || !st.List.Missing && errors.As(err, new(*jsontext.Error)):
 		st.d.Problem = err
 		return answer{}
@@ -197,19 +191,9 @@ func backgroundWork(st *stop) answer {
 	return answer{verdict: Wait}
 }
 
-// trustedPartsDiffer asks the agent to put back the locked files that have changed. It asks once; then the loop ends.
-func trustedPartsDiffer(st *stop) answer {
-	if len(st.Changed) == 0 {
-		st.next.Warned = st.next.Warned && st.List.Err != nil
-		st.next.Complete = false
-		return answer{}
-	}
-	if st.next.Warned {
-		return finish(Blocked, ConfigChanged, Differs(st.Changed))
-	}
-	st.restores = true
-	st.next.Warned = true
-	st.d.Changed = st.Changed
+// startsOpen forgets that the loop was complete at an earlier stop: what follows decides that anew.
+func startsOpen(st *stop) answer {
+	st.next.Complete = false
 	return answer{}
 }
 
@@ -368,7 +352,8 @@ func evaluators(st *stop) answer {
 		default:
 			return answer{need: Need{Kind: NeedAnswer, Evaluator: i}}
 		}
-		if a := st.askEvaluator(i, by); a.verdict != "" || st.next.Complete {
+		a := st.askEvaluator(i, by)
+		if a.verdict != "" || a.need.Kind != NeedNothing || st.next.Complete {
 			return a
 		}
 	}
@@ -419,6 +404,10 @@ func (st *stop) complete(reason string) answer {
 			return answer{}
 		}
 	}
+	a, holds := st.holdsInProject()
+	if !holds {
+		return a
+	}
 	switch {
 	case st.MoreToDo:
 		st.next.Complete = true
@@ -432,6 +421,53 @@ func (st *stop) complete(reason string) answer {
 		reason = ByEvaluator
 	}
 	return finish(Complete, reason, "")
+}
+
+// FailsInProject reports whether the checks have passed with what counts and failed in the project so often that a
+// person has to decide about the changes that do not count. The agent is told of the first time.
+func (s State) FailsInProject() bool { return s.ProjectFailures > 1 }
+
+// holdsInProject reports whether the checks have also passed in the project as it is, if some of its changes do not
+// count. That can only keep the loop from its end.
+func (st *stop) holdsInProject() (a answer, holds bool) {
+	switch {
+	case len(st.Checks) == 0:
+		return answer{}, true
+	case st.Contents == "":
+		return answer{need: Need{Kind: NeedChecks}}, false
+	case len(st.NotCounted) == 0:
+		st.next.ProjectFailures = 0
+		return answer{}, true
+	case st.InProject == nil:
+		return answer{need: Need{Kind: NeedProject, Runs: st.allRuns()}}, false
+	}
+	i := slices.IndexFunc(st.InProject, failed)
+	if i < 0 {
+		st.next.ProjectFailures = 0
+		return answer{}, true
+	}
+	st.d.Failure = &st.InProject[i]
+	st.d.InProject = true
+	st.next.ProjectFailures++
+	if !st.next.FailsInProject() {
+		return answer{}, false
+	}
+	return finish(Blocked, AllBlocked, fmt.Sprintf("the %s passes with what counts, and fails in the project as it is, "+
+		"where these changes do not count: %s", st.d.Failure.Called(), Names(st.NotCounted))), false
+}
+
+// allRuns returns the runs of all checks for all that is claimed.
+func (st *stop) allRuns() (runs []Run) {
+	for _, c := range st.Checks {
+		if !c.PerClaim {
+			runs = append(runs, Run{c, ""})
+			continue
+		}
+		for _, id := range st.subjects(st.evidence, c) {
+			runs = append(runs, Run{c, id})
+		}
+	}
+	return runs
 }
 
 // choose returns the feature to work on, zero if there is none.
@@ -469,7 +505,7 @@ func untrusted(what string) string {
 // nextFeature counts the attempts that failed, and chooses what to work on. Without a feature, the session waits for
 // others, or the loop for a person.
 func nextFeature(st *stop) answer {
-	if st.restores || st.NoClaims && st.HandOut.Feature == nil {
+	if st.NoClaims && st.HandOut.Feature == nil {
 		return answer{}
 	}
 	st.next.Failures = st.CountFailures()

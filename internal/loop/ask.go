@@ -38,7 +38,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
 	begin := time.Now()
-	before, err := r.ready(ctx)
+	err = r.enter(ctx)
 	if err == nil {
 		var text []byte
 		in, _ := json.Marshal(q) // cannot fail: texts and numbers only
@@ -47,7 +47,6 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 			got, err = agenthook.ReadAnswer(e.Name, text)
 		}
 	}
-	r.touched = r.touchedSince(before)
 	ran := Ran{Check: "evaluator " + e.Name, Outcome: strings.TrimSpace(got.Action + " " + got.Reason)}
 	if err != nil {
 		ran.Outcome = "the evaluator " + e.Name + ": " + err.Error()

@@ -20,8 +20,8 @@ import (
 // A host with several workers gives each of them a work tree of the project's repository. What they did is checked in
 // such a tree, too, before it gets into the project.
 
-// Beside returns the loop over another work tree of the project's repository. Its checks run there, and locked files
-// and contents are those that are there. The trust, the record and the receipts are the loop's own.
+// Beside returns the loop over another work tree of the project's repository. The work of a worker is what is
+// there. The trust, the record and the receipts are the loop's own.
 func (p *Picture) Beside(worktree string) (*Picture, error) {
 	at := p.Loop.At
 	top := loopdir.RepoRoot(at.Project)
@@ -34,6 +34,8 @@ func (p *Picture) Beside(worktree string) (*Picture, error) {
 	}
 	rel, err := filepath.Rel(top, at.Project)
 	beside := p.in(filepath.Join(worktree, rel))
+	beside.Loop.beside = true
+	beside.Loop.look = nil
 	// Git keeps no empty folders. A hash of the contents has them.
 	return beside, errors.Join(err, os.MkdirAll(filepath.Dir(beside.Loop.tree(nil).Except), 0o755))
 }

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +15,18 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 func init() { gittest.Apart() }
+
+// TestMain lets this test be the guard of the checks that it runs.
+func TestMain(m *testing.M) {
+	if proc.JobOf(os.Args[0]) == proc.GuardJob {
+		os.Exit(proc.Guard(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
 
 // git runs git in a folder.
 func git(t *testing.T, dir string, args ...string) {
@@ -72,9 +80,14 @@ func repository(t *testing.T, sub, config string, tracked bool) (*loop.Loop, str
 	git(t, top, "commit", "-q", "-m", "one")
 	tree := filepath.Join(t.TempDir(), "tree")
 	git(t, top, "worktree", "add", "-q", "-b", "lane", tree)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	env := loop.Env{
-		Catch:   context.WithCancel,
-		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
+		Catch: context.WithCancel, Self: self,
+		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), CacheDir: t.TempDir(),
+		LoopDir: folder, Vars: os.Environ(),
 	}
 	step(t, env, loop.Event{Heard: decide.Heard{FreshSession: true, NoSession: true, OthersWork: true}})
 	at, err := env.Where().Recorded(folder)
@@ -191,13 +204,15 @@ func TestBesideChecks(t *testing.T) {
 	}
 }
 
-// TestBesideHeld checks that the files that a trusted check depends on are those of the work tree, and that the record
-// and the programs on PATH are not.
-func TestBesideHeld(t *testing.T) {
+// TestBesideTrusted checks that a trusted check of another work tree runs in a copy of that: protected files are as
+// they were trusted, all others as they are there. The record and the programs on PATH are not those of the work tree.
+func TestBesideTrusted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the check is a script for sh")
 	}
-	l, tree := repository(t, "", `{"checks": [{"name": "script", "command": ["./check.sh"], "when": "claim"}]}`, false)
+	l, tree := repository(t, "", `{"checks": [{"name": "script", "command": ["./check.sh"], "when": "claim"}],
+		"protect": ["check.sh"]}`, false)
+	write(t, "#!/bin/sh\nexec grep -q two src/a.txt\n", l.At.Project, "check.sh")
 	p, _ := look(t, l, tree)
 	text, err := os.ReadFile(filepath.Join(l.At.Dir, loopdir.ConfigFile))
 	if err != nil {
@@ -211,21 +226,37 @@ func TestBesideHeld(t *testing.T) {
 	if err := l.Store.Locked(time.Second, func() error { return l.SetTrust(trust) }); err != nil {
 		t.Fatal(err)
 	}
-	p, beside := look(t, l, tree)
-	if !strings.Contains(p.Config.SearchPath, l.At.Project) || strings.Contains(beside.Config.SearchPath, l.At.Project) {
-		t.Errorf("PATH has the project: %q", beside.Config.SearchPath)
-	}
-	if len(p.Changed()) > 0 || len(beside.Changed()) > 0 {
-		t.Fatalf("changed: %q and %q", p.Changed(), beside.Changed())
-	}
-	write(t, "#!/bin/sh\n# changed\n", tree, "check.sh")
-	if len(p.Changed()) > 0 || !slices.Equal(beside.Changed(), []string{"check.sh"}) {
-		t.Errorf("changed: %q and %q, want check.sh in the work tree", p.Changed(), beside.Changed())
-	}
-	run := decide.Run{Check: beside.Snapshot.Checks[0], Feature: "a"}
-	results, err := beside.RunChecks(t.Context(), []decide.Run{run}, false, nil)
-	if err != nil || !results[0].NotRun || !strings.Contains(results[0].Tail, "differs from what was trusted") {
-		t.Errorf("%+v, %v", results, err)
+	for _, tc := range []struct {
+		name, text          string
+		inProject, inWorker bool
+	}{
+		{"the worker's script passes, and the trusted one does not", "one\n", false, false},
+		{"the worker has done it", "two\n", false, true},
+	} {
+		write(t, tc.text, tree, "src", "a.txt")
+		p, beside := look(t, l, tree) // its check.sh is that of the commit, which passes whatever there is
+		if !strings.Contains(p.Config.SearchPath, l.At.Project) ||
+			strings.Contains(beside.Config.SearchPath, l.At.Project) {
+			t.Errorf("PATH has the project: %q", beside.Config.SearchPath)
+		}
+		for _, one := range []struct {
+			p          *loop.Picture
+			passes     bool
+			notCounted string
+		}{{p, tc.inProject, ""}, {beside, tc.inWorker, "check.sh"}} {
+			run := decide.Run{Check: one.p.Snapshot.Checks[0], Feature: "a"}
+			results, err := one.p.RunChecks(t.Context(), []decide.Run{run}, false, nil)
+			if err != nil || results[0].NotRun || results[0].Passed != one.passes {
+				t.Errorf("%s: %+v, %v, want %v", tc.name, results, err, one.passes)
+			}
+			names := ""
+			for _, change := range one.p.NotCounted(t.Context()) {
+				names += change.Path
+			}
+			if names != one.notCounted {
+				t.Errorf("%s: %q do not count, want %q", tc.name, names, one.notCounted)
+			}
+		}
 	}
 }
 

@@ -76,7 +76,6 @@ func changeWait(verb string) time.Duration {
 
 // Attach decides as if that session sent the loop's prompt.
 func (p *Picture) Attach(session string) decide.Decision {
-	p.Snapshot.Changed = p.Changed()
 	return decide.Attach(p.Snapshot, session)
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,36 +41,29 @@ type checker struct {
 	status   string                            // the exit status of its session; "": not known
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
-	inside   string                            // the tree that the room has
-	filled   time.Time                         // what has changed in the room since has this time, or a later one
-	touched  string                            // a locked file that was written while the commands ran
+	outside  *Picture                          // the loop over the project, if the checks run in the copy
+	asItIs   bool                              // they run in the project, although some of its changes do not count
+	filled   time.Time                         // what has changed in the copy since has this time, or a later one
 	source   []byte                            // what the tracker printed, to be stored
-	refused  error                             // why no check runs in the room
-	said     []byte                            // what a command printed that prepares the room, and failed
+	refused  error                             // why no check runs in the copy
+	said     []byte                            // what a command printed that prepares the copy, and failed
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
-// result. It stores the receipts if keep is set. It returns an error if a locked file or the record
-// was written meanwhile.
+// result. It stores the receipts if keep is set. It returns an error if the record was written meanwhile.
 func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear, yields: true}
 	run := func() { results = r.run(ctx, runs) }
-	touched := func() error {
-		if r.touched != "" {
-			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
-		}
-		return nil
-	}
 	session := p.Snapshot.State.Session
 	if p.Loop.work != "" { // of a run, whose other lanes take steps meanwhile
 		r.yields = false
 		changed, err := p.Loop.Store.Share(maxSend, session, run)
-		return results, cmp.Or(err, changedMeanwhile(changed), touched())
+		return results, cmp.Or(err, changedMeanwhile(changed))
 	}
 	err = p.Loop.Store.Locked(LockWait, func() error {
 		if err := p.Loop.keeping(session, run); err != nil {
@@ -78,8 +72,8 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 		if r.yielded {
 			return errYielded
 		}
-		if err := touched(); err != nil || !keep {
-			return err
+		if !keep {
+			return nil
 		}
 		return p.Loop.keepReceipts(results)
 	})
@@ -125,17 +119,21 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
 	}
-	before, refused := r.ready(ctx)
-	r.refused = refused
-	defer func() { r.touched = cmp.Or(r.touched, r.touchedSince(before)) }()
+	r.byDigest = make(map[string]config.Check, len(r.Config.Checks))
+	for _, c := range r.Config.Checks {
+		r.byDigest[c.Digest] = c
+	}
+	if !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy) {
+		r.refused = r.enter(ctx)
+	}
 	results := make([]decide.Receipt, len(runs))
 	slots := make(chan struct{}, max(1, r.Config.Parallel))
 	var all sync.WaitGroup
 	for i, same := range r.groups(runs) {
 		slots <- struct{}{}
-		if i > 0 && cap(slots) == 1 && r.HasRoom() && r.refused == nil {
+		if i > 0 && cap(slots) == 1 && r.outside != nil && r.refused == nil {
 			all.Wait()
-			r.refused = r.tidyRoom(ctx)
+			r.refused = r.tidyCopy(ctx)
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
@@ -153,19 +151,21 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	return results
 }
 
-// ready fills the room, and refuses commands if a locked file has changed. Without a room, it returns the stamps of the
-// locked files, as they were before it looked.
-func (r *checker) ready(ctx context.Context) (stamps map[string]string, err error) {
-	if err := r.enter(ctx); err != nil {
-		return nil, err
+// runInProject runs those checks that have passed in the copy once more, in the project as it is.
+func (r *checker) runInProject(ctx context.Context, runs []decide.Run) []decide.Receipt {
+	r.asItIs = true
+	inCopy := map[string]bool{} // by digest
+	for _, c := range r.Config.Checks {
+		inCopy[c.Digest] = c.In != config.InProject && !c.LastMessage
 	}
-	if !r.HasRoom() { // see wrote
-		stamps = r.stamps()
-	}
-	if changed := r.Changed(); len(changed) > 0 {
-		err = errNotRun(decide.Differs(changed) + "; a person has to look at it and run: " + r.Loop.Call("trust"))
-	}
-	return stamps, err
+	runs = slices.DeleteFunc(runs, func(run decide.Run) bool { return !inCopy[run.Check.Digest] })
+	return append([]decide.Receipt{}, r.run(ctx, runs)...)
+}
+
+// runsInCopy reports whether a run is of a check that looks at the copy.
+func (r *checker) runsInCopy(run decide.Run) bool {
+	c, is := r.byDigest[run.Check.Digest]
+	return is && c.In != config.InProject && !c.LastMessage && !c.Untrusted
 }
 
 // first runs the first check of a group. A panic is a check that did not run.
@@ -184,10 +184,6 @@ func (r *checker) first(ctx context.Context, run decide.Run) (result decide.Rece
 // groups returns the indexes of runs. Runs are in one group if one command answers for all of
 // them: features of a list often bring the same command.
 func (r *checker) groups(runs []decide.Run) (groups [][]int) {
-	r.byDigest = make(map[string]config.Check, len(r.Config.Checks))
-	for _, c := range r.Config.Checks {
-		r.byDigest[c.Digest] = c
-	}
 	byName := map[string]int{} // of checks that features bring
 	for i, run := range runs {
 		c := r.byDigest[run.Check.Digest]
@@ -218,7 +214,7 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	if err != nil {
 		ran.Outcome = err.Error()
 		ran.ExitStatus = -1
-		result.Tail = tail(output, ran.Outcome+r.hint(c.Command, output))
+		result.Tail = tail(output, ran.Outcome+r.hint(c, output))
 	}
 	exit := (*exec.ExitError)(nil)
 	if errors.As(err, &exit) {
@@ -251,19 +247,21 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	case ctx.Err() != nil:
 		return nil, notToItsEnd(ctx)
-	case r.refused != nil:
+	case c.In == config.InProject && r.outside != nil:
+		return r.inProject().holds(ctx, c, feature)
+	case r.refused != nil && !c.LastMessage:
 		return r.said, r.refused
 	case c.Runs():
 		return r.runs(ctx, c, feature)
 	case c.FileExists != "":
-		err = r.exists(c.FileExists)
+		err = r.exists(c)
 	case !c.LastMessage:
 		err = r.contains(c)
 	case !c.Pattern.MatchString(r.message):
 		err = fmt.Errorf("the last message does not match %q", c.Expression())
 	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) { // without the name of the system's call
-		err = fmt.Errorf("%s: %w", path.Path, path.Err)
+	if of := (*fs.PathError)(nil); errors.As(err, &of) { // without the name of the system's call
+		err = fmt.Errorf("%s: %w", of.Path, of.Err)
 	}
 	return nil, err
 }
@@ -284,28 +282,48 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
-	if got.Err == nil {
-		return got.Output, r.wrote(ctx)
+	if got.Err == nil && r.outside != nil {
+		return got.Output, r.wrote()
 	}
-	left := r.Loop.pathInside(r.Config.SearchPath)
+	if got.Err == nil {
+		return got.Output, nil
+	}
+	project := cmp.Or(r.outside, r.Picture) // the PATH of the copy has no such folder any more
+	left := project.Loop.PathInside(project.Config.SearchPath)
 	if left != "" {
 		got.Output = append(got.Output, "\n("+left+")\n"...)
 	}
 	return got.Output, got.Err
 }
 
-func (r *checker) exists(path string) error {
-	root, err := os.OpenRoot(r.Loop.project())
+// inProject returns the checker for the project as it is.
+func (r *checker) inProject() *checker {
+	other := *r
+	other.Picture, other.outside, other.refused = r.outside, nil, nil
+	other.filled = time.Time{} // what changes in the copy is nothing to it
+	return &other
+}
+
+// folderOf returns the folder in which a condition looks at a file: the project if git ignores the file there.
+func (r *checker) folderOf(file string) string {
+	if r.outside != nil && r.Loop.look.IsIgnored(path.Join(r.base(), file)) {
+		return r.outside.Loop.project()
+	}
+	return r.Loop.project()
+}
+
+func (r *checker) exists(c config.Check) error {
+	root, err := os.OpenRoot(r.folderOf(c.FileExists))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	_, err = root.Stat(filepath.FromSlash(path))
+	_, err = root.Stat(filepath.FromSlash(c.FileExists))
 	return err
 }
 
 func (r *checker) contains(c config.Check) error {
-	text, err := loopdir.ReadFile(r.Loop.project(), filepath.FromSlash(c.File), checkFile)
+	text, err := loopdir.ReadFile(r.folderOf(c.File), filepath.FromSlash(c.File), checkFile)
 	switch {
 	case err != nil:
 	case c.Lacks && c.Pattern.Match(text):
@@ -372,8 +390,11 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 // RunLine runs a line for the shell that a person has typed, as checks are run. It returns what the line printed.
 func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
 	r := &checker{Picture: p, deadline: time.Now().Add(config.DefaultCheckTimeout)}
+	if err := r.enter(ctx); err != nil {
+		return r.said, err
+	}
 	c := config.Command{Shell: line, Timeout: config.DefaultCheckTimeout}
-	got := r.command(ctx, c, proc.Cmd{Env: p.checkEnv(), Output: checkOutput})
+	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Output: checkOutput})
 	return got.Output, got.Err
 }
 
@@ -381,9 +402,6 @@ func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
 func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, limit int) ([]byte, error) {
 	if c.Untrusted {
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
-	}
-	if changed := r.ChangedOf(c); len(changed) > 0 {
-		return nil, errNotRun(decide.Differs(changed))
 	}
 	out := &proc.Head{Limit: limit}
 	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
@@ -412,14 +430,14 @@ func (p *Picture) confine(run *proc.Cmd, temp string) error {
 }
 
 // hint says what to do if a check may have failed because it is confined.
-func (p *Picture) hint(c config.Command, output []byte) string {
+func (p *Picture) hint(c config.Check, output []byte) string {
 	refused := func(word string) bool { return bytes.Contains(bytes.ToLower(output), []byte(word)) }
 	if !p.Config.Confine || !c.Runs() || !slices.ContainsFunc(refusals, refused) {
 		return ""
 	}
 	where := "project"
-	if p.HasRoom() {
-		where = "room"
+	if p.HasCopy() && c.In != config.InProject {
+		where = "copy"
 	}
 	return "\nThis check is confined: it writes only to the " + where + ", to $TMPDIR, and to the folders that a person " +
 		`names as "writable" in ralph.json; it has no Unix sockets, and it changes no modes and owners elsewhere.`

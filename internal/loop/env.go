@@ -171,8 +171,8 @@ func notByName(name string) string {
 	return ""
 }
 
-// pathInside returns the folders of a PATH in which commands are not looked up; "" for none.
-func (l *Loop) pathInside(path string) string {
+// PathInside returns the folders of a PATH in which commands are not looked up; "" for none.
+func (l *Loop) PathInside(path string) string {
 	_, left := proc.Outside(path, l.project())
 	if len(left) == 0 {
 		return ""
@@ -187,8 +187,8 @@ func (p *Picture) checkEnv() []string {
 	env = proc.Without(env, func(name string) bool {
 		return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)
 	})
-	if p.HasRoom() { // a folder above it may be in some repository
-		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.Room().Dir))
+	if p.HasCopy() { // a folder above it may be in some repository
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.place().Copy))
 	}
 	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.project())
 }

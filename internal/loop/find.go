@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proof"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -30,8 +30,11 @@ type Loop struct {
 	seen   decide.Snapshot // what tells a bystander, as it was when the loop was found
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
-	proof  *room.Proof     // of the room, as it was looked at last
-	files  *tree.Entries   // of the project, as the look at the room in this decision saw them; nil: there was none
+	beside bool            // work is a work tree of Beside, or the copy of one
+	look   *proof.Look     // at the project, as the last one was in this decision; nil: there was none
+	base   *proof.Baseline // as it was read last
+
+	untaken []proof.Change // what the baseline that was taken last does not have
 
 	stopping bool              // this process answers a stop; see BeginStop
 	answered bool              // the stop is answered already; see answeredMeanwhile

@@ -40,8 +40,8 @@ func (p *Picture) runsCommands(need decide.Need) bool {
 	case decide.NeedList, decide.NeedReopen, decide.NeedAnswer:
 		return true
 	}
-	if p.Config.RoomTree != "" && len(need.Runs) > 0 {
-		return true // a condition on a file needs the room, too
+	if p.HasCopy() && len(need.Runs) > 0 {
+		return true // a condition on a file needs the copy, too
 	}
 	command := map[string]bool{} // by digest
 	for _, c := range p.Config.Checks {

@@ -59,7 +59,7 @@ type payload struct {
 	Commit        string        `json:"commit,omitempty"`     // that is checked out
 	PullRequest   string        `json:"pullRequest,omitempty"`
 	Report        string        `json:"report,omitempty"`  // a file; only hosts that write reports name one
-	NotUsed       []string      `json:"notUsed,omitempty"` // changed files that the checks in the room do not use
+	NotUsed       []string      `json:"notUsed,omitempty"` // changed files that the checks do not use as they are
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
@@ -114,7 +114,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features:    p.Snapshot.List.Count(state.Proven), Needs: needs, RetryAt: plain.Instant(state.RetryAt),
-		Report: report, NotUsed: p.lastNotUsed(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
+		Report: report, NotUsed: p.namedNotCounted(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
 		LastAnswer: plain.End(p.Snapshot.Message, answerBytes),
 	}
 }
@@ -232,12 +232,8 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	begin := time.Now()
 	stdin, err := json.Marshal(what)
 	runs, note := c, ""
-	if changed := p.ChangedScripts(c); err == nil && len(changed) > 0 {
-		if kept, can := p.AsTrusted(c); can {
-			runs, note = kept, "; it ran as it was trusted: "+decide.Differs(changed)
-		} else {
-			err = errNotRun(decide.Differs(changed))
-		}
+	if err == nil {
+		runs, note, err = p.trustedProgram(ctx, c)
 	}
 	if err != nil {
 		return notifierLine(c, err.Error(), nil), proc.Result{Err: err}

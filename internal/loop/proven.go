@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
@@ -80,7 +77,7 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	var unproven []string // what the checks did not see as it is
-	for _, change := range p.NotUsed(ctx) {
+	for _, change := range p.NotCounted(ctx) {
 		if !strings.HasPrefix(change.Path, "../") {
 			unproven = append(unproven, strings.TrimSuffix(change.Path, "/"))
 		}
@@ -124,19 +121,15 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 // ignoredSince returns files that are part of what is proven, and that git ignores by now. An agent can write git's
 // rules. The commit lacks such a file, which another clone is the first to notice.
 func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []string {
-	files, err := p.treeToProve().Files(ctx)
+	t := p.treeToProve()
+	if p.HasCopy() {
+		t = p.work() // without folders of which the copy has its own
+	}
+	files, err := t.Files(ctx)
 	if err != nil {
 		return nil // the next stop says so
 	}
-	inMade := func(name string) bool {
-		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
-			if locked.MadeAnew(folder, true) {
-				return true
-			}
-		}
-		return false
-	}
-	ignored, _ := repo.Ignored(ctx, slices.DeleteFunc(files, inMade)) // likewise
+	ignored, _ := repo.Ignored(ctx, files) // likewise
 	return ignored
 }
 

@@ -272,7 +272,7 @@ func (l *Loop) tree(env []string) tree.Tree {
 
 // changes returns the fingerprint of what the list asks for and of the work tree, the files that were written since the
 // last stop or prompt, without the list, and the index of the tree to be kept. A list that can be read counts by what
-// it says, however that is spelled. With a room all this is of the project as it was put there.
+// it says, however that is spelled.
 func (p *Picture) changes(ctx context.Context) (print string, written []string, index []byte) {
 	since := p.Snapshot.State.Seen
 	if p.Snapshot.State.Status != decide.InProgress {
@@ -284,19 +284,20 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string, 
 		t.List = list
 	}
 	var seen *tree.Entries
-	if p.HasRoom() {
+	if p.HasCopy() {
 		t = p.work()
-		seen = p.Loop.files
-	}
-	if p.HasRoom() && seen == nil { // no check has looked
-		limited, cancel := context.WithTimeout(ctx, roomTime)
-		defer cancel()
-		entries, err := p.Room().Entries(limited, t, p.Config.RoomTree)
-		if err == nil {
-			seen = &entries
+		look := p.Loop.look
+		if look == nil { // no check has looked
+			look, _ = p.look(ctx, false)
+		}
+		if look != nil {
+			seen = &look.Seen
 		}
 	}
 	print, written, index = t.Fingerprint(ctx, since, seen, p.Loop.Store.TreeIndex())
+	if loopdir.RepoRoot(p.Loop.project()) == "" {
+		written = nil // nobody knows what a build writes
+	}
 	list, _ = filepath.Rel(t.Dir, list)
 	written = slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })
 	return p.Snapshot.List.Wording() + "." + print, written, index
@@ -305,7 +306,7 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string, 
 // otherTrees returns the other work trees of the project's repository with files that were written since the loop
 // began, but for those of lanes. It is not nil.
 func (p *Picture) otherTrees(ctx context.Context) []string {
-	ctx, cancel := context.WithTimeout(ctx, roomTime)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	env, _ := p.environ()
 	list := proc.Git(env, p.Loop.project(), "worktree", "list", "--porcelain", "-z")
@@ -329,12 +330,14 @@ func (p *Picture) otherTrees(ctx context.Context) []string {
 
 // Contents returns the hash of the files about which checks prove something: the work tree without
 // the list, the loops and what git ignores. If the hash cannot be computed it is empty, so that
-// everything is proven again.
-// Of a room it is the id of its tree.
+// everything is proven again. With a copy, it is of what that is to have.
 func (p *Picture) Contents(ctx context.Context) string {
-	if p.HasRoom() {
-		proof, _ := p.LookAtRoom(ctx) // a check that is to run there says what is wrong
-		return proof.Tree
+	if p.HasCopy() {
+		look, err := p.look(ctx, true)
+		if err != nil { // a check that is to run there says what is wrong
+			return ""
+		}
+		return look.ID
 	}
 	return p.treeToProve().Contents(ctx)
 }

@@ -132,7 +132,6 @@ type stepper struct {
 	list     string       // digest of the list that evaluators were asked about
 	index    []byte       // of the work tree, to be kept; nil: it was not looked at, or says what it said
 	judges   bool         // an agent asks what a stop would decide; see Judge
-	compared bool         // found.Changed is known, and no command ran since
 	ran      bool         // a command ran
 	cut      bool         // see Step.Cut
 }
@@ -163,7 +162,7 @@ func lockWait(ev Event) time.Duration { return time.Until(ev.At.Add(min(ev.Timeo
 // decide decides until no more is needed.
 func (s *stepper) decide(ctx context.Context) error {
 	s.found = decide.Found{Results: s.ev.Results, Contents: s.ev.Contents}
-	s.loop.files = nil
+	s.loop.look = nil
 	if err := s.read(); err != nil {
 		return err
 	}
@@ -219,18 +218,6 @@ func (s *stepper) read() (err error) {
 		} else if held {
 			return s.read()
 		}
-	}
-	if stops || begins && snap.State.StartedAt.IsZero() {
-		c := &s.picture.Config
-		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !s.ev.OthersWork {
-			there, err := s.there()
-			if err != nil {
-				return err
-			}
-			s.found.Changed = there.Changed()
-			s.compared = true
-		}
-		snap.Changed = s.found.Changed
 	}
 	if snap.Killed > 0 {
 		s.loop.Store.SweepList(s.picture.ListPath()) // that process may have been killed at its edit
@@ -310,11 +297,7 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 		s.loop.note(what, time.Now())
 		defer s.noteDone(ctx)
 	}
-	s.compared = false
 	s.collect(ctx, r, need)
-	if r.touched != "" { // and perhaps put back
-		s.found.Tampered = r.touched
-	}
 	s.found.Foreign, err = s.loop.Store.Mend(kept)
 	if err != nil {
 		return err
@@ -322,8 +305,8 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	if r.yielded {
 		return errYielded
 	}
-	if s.found.Tampered+s.found.Foreign != "" {
-		s.found.Results = nil // nobody knows which files the checks used
+	if s.found.Foreign != "" {
+		s.found.Results, s.found.InProject = nil, nil // nobody knows which files the checks used
 	}
 	if s.listed != nil && s.found.Foreign == "" {
 		r.keepSource(s.listed)
@@ -345,7 +328,7 @@ func (s *stepper) noteDone(ctx context.Context) {
 // collect runs the commands that answer a need, and adds what they show to what was found.
 func (s *stepper) collect(ctx context.Context, r *checker, need decide.Need) {
 	p := r.Picture
-	if s.found.Contents != "" && s.found.Contents != noContents && p.HasRoom() {
+	if s.found.Contents != "" && s.found.Contents != noContents && p.HasCopy() {
 		r.contents = s.found.Contents // one stop proves one tree, in however many rounds
 	}
 	switch need.Kind {
@@ -372,8 +355,11 @@ func (s *stepper) collect(ctx context.Context, r *checker, need decide.Need) {
 		if r.contents == "" {
 			r.contents = p.Contents(ctx)
 			s.found.Contents = cmp.Or(r.contents, noContents)
+			s.found.NotCounted = p.namedNotCounted()
 		}
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
+	case decide.NeedProject:
+		s.found.InProject = r.runInProject(ctx, need.Runs)
 	case decide.NeedAnswer:
 		s.list = p.Snapshot.List.Digest()
 		by := p.Config.Evaluators[need.Evaluator]

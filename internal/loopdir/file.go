@@ -136,7 +136,7 @@ func ReadFile(dir, path string, limit int64) ([]byte, error) {
 // have links. A file of more than limit bytes is an error. ReadAny does not wait for the
 // writer of a FIFO.
 func ReadAny(path string, limit int64) ([]byte, error) {
-	f, info, err := OpenAny(path)
+	f, info, err := openAny(path)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func ReadAny(path string, limit int64) ([]byte, error) {
 // TailAny returns the last n bytes of the regular file at path. The path may be anywhere and may have links. TailAny
 // does not wait for the writer of a FIFO.
 func TailAny(path string, n int64) ([]byte, error) {
-	f, info, err := OpenAny(path)
+	f, info, err := openAny(path)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +155,8 @@ func TailAny(path string, n int64) ([]byte, error) {
 	return tailOf(f, info, n)
 }
 
-// OpenAny opens the regular file at path to read it. It does not wait for the writer of a FIFO.
-func OpenAny(path string) (f *os.File, info fs.FileInfo, err error) {
+// openAny opens the regular file at path to read it. It does not wait for the writer of a FIFO.
+func openAny(path string) (f *os.File, info fs.FileInfo, err error) {
 	notRegular := fmt.Errorf("%s is not a regular file", path)
 	info, err = os.Stat(path)
 	if err != nil {

@@ -35,21 +35,22 @@ func RecordsFolder(stateDir string) string { return filepath.Join(stateDir, "loo
 // SessionsFolder returns the folder that says which loop each session works.
 func SessionsFolder(stateDir string) string { return filepath.Join(stateDir, "sessions") }
 
-// RoomFolder returns the folder that has the room of the loop whose state folder has that name. cacheDir is the user's
-// cache folder.
-func RoomFolder(cacheDir, name string) string {
-	return filepath.Join(cacheDir, "ralph-stop-hook", "rooms", name)
+// CopyFolder returns the folder that has the copies of the loop whose state folder has that name. cacheDir is the
+// user's cache folder.
+func CopyFolder(cacheDir, name string) string {
+	return filepath.Join(cacheDir, "ralph-stop-hook", "copies", name)
 }
 
-// RoomFolders returns the folders with rooms of the loop that has the state folder at a path: where the caches are now,
-// and where they were when a person trusted the loop. A record in the project names none: an agent may have written it.
-func RoomFolders(cacheDir, path, project string) (there []string) {
+// CopyFolders returns the folders with copies of the loop that has the state folder at a path: where the caches are
+// now, and where they were when a person trusted the loop. A record in the project names none: an agent may have
+// written it.
+func CopyFolders(cacheDir, path, project string) (there []string) {
 	var text []byte
 	if Protects(path, project) {
 		text, _ = ReadFile(path, trustFile, maxTrust)
 	}
 	trust, _ := config.ParseTrust(text) // without a record there is the first folder alone
-	for _, dir := range []string{RoomFolder(cacheDir, filepath.Base(path)), filepath.Dir(trust.RoomDir)} {
+	for _, dir := range []string{CopyFolder(cacheDir, filepath.Base(path)), filepath.Dir(trust.CopyDir)} {
 		is := filepath.IsAbs(dir) && filepath.Base(dir) == filepath.Base(path) && Exists(dir)
 		if is && !slices.Contains(there, dir) {
 			there = append(there, dir)

@@ -464,16 +464,16 @@ func TestTrustedList(t *testing.T) {
 	}
 }
 
-// TestRoomFolders has records of trust name a folder for rooms. A record in the project is not believed.
-func TestRoomFolders(t *testing.T) {
+// TestCopyFolders has records of trust name a folder for copies. A record in the project is not believed.
+func TestCopyFolders(t *testing.T) {
 	project, caches := t.TempDir(), t.TempDir()
 	trust := config.NewTrust([]byte("{}"), "")
-	trust.RoomDir = filepath.Join(caches, "key", "room")
+	trust.CopyDir = filepath.Join(caches, "key", "project")
 	text, err := json.Marshal(trust)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(trust.RoomDir, 0o755); err != nil {
+	if err := os.MkdirAll(trust.CopyDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for state, want := range map[string][]string{t.TempDir(): {filepath.Join(caches, "key")}, project: nil} {
@@ -482,7 +482,7 @@ func TestRoomFolders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := RoomFolders(t.TempDir(), path, project); !slices.Equal(got, want) {
+		if got := CopyFolders(t.TempDir(), path, project); !slices.Equal(got, want) {
 			t.Errorf("the record in %s names %q, want %q", state, got, want)
 		}
 	}

@@ -351,29 +351,6 @@ func (s *Store) SetReceipts(all []decide.Receipt) error {
 	return s.replaceRecord(receiptsFile, append(data, '\n'))
 }
 
-// scriptPrefix is how the names of kept files begin, in the state folder.
-const scriptPrefix = "script-"
-
-// KeepScripts keeps copies of files, by name, and removes what was kept under other names. A nil
-// text leaves a copy as it is. The caller holds the lock.
-func (s *Store) KeepScripts(texts map[string][]byte) (err error) {
-	err = s.removeOthers(scriptPrefix, func(name string) bool {
-		_, is := texts[strings.TrimPrefix(name, scriptPrefix)]
-		return is
-	})
-	for name, text := range texts {
-		if text != nil {
-			err = errors.Join(err, replace(s.state, scriptPrefix+name, text, 0o700, true, nil))
-		}
-	}
-	return err
-}
-
-// ScriptPath returns the path of a kept copy.
-func (s *Store) ScriptPath(name string) string {
-	return filepath.Join(s.Loop.StatePath(), scriptPrefix+name)
-}
-
 // Source returns the list that a tracker sent last, or nil if it was not asked yet.
 func (s *Store) Source() ([]byte, error) { return s.record(sourceFile, features.MaxBytes) }
 

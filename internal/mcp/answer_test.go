@@ -21,7 +21,7 @@ func (w *world) evaluator(gives string) {
 	}
 	w.write("answer.json", `{"action": "continue", "reason": "r", "checkpointData": `+gives+`}`)
 	w.write(loopdir.Below+"/demo/ralph.json",
-		`{"evaluate": [{"command": "cat answer.json"}], "not_held": ["answer.json"]}`)
+		`{"evaluate": [{"command": "cat answer.json"}]}`)
 	w.trust()
 }
 

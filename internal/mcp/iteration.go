@@ -181,9 +181,6 @@ func (j judged) missing(room int) (lines []string) {
 		add("%s", problem)
 		return lines
 	}
-	if len(d.Changed) > 0 {
-		add("%s; put that back", decide.Differs(d.Changed))
-	}
 	if open := s.List.Open(); len(open) > 0 {
 		add("features are open: %s", plain.Line(strings.Join(open[:min(len(open), 20)], ", "), 500))
 	}

@@ -116,7 +116,7 @@ func (k *desk) runRest(ctx context.Context, j *judged) error {
 			runs = append(runs, decide.Run{Check: c})
 		}
 	}
-	if len(runs) == 0 || k.over() != nil || len(j.Picture.Changed()) > 0 {
+	if len(runs) == 0 || k.over() != nil {
 		return nil
 	}
 	more, err := j.Picture.RunChecks(ctx, runs, false, nil)
@@ -183,8 +183,8 @@ func (j judged) feedback(k *desk, hook *HookDecision) []string {
 	} else if !j.said.Stops() {
 		lines = append(lines, j.missing(0)...) // the results have the output of checks
 	}
-	if names := say.NotUsed(j.Picture); names != "" {
-		lines = append(lines, "Not used by the checks, as it is here: "+names)
+	if names := say.FilesNotCounted(j.Picture); names != "" {
+		lines = append(lines, "Not counted by the checks: "+names)
 	}
 	if hook != nil {
 		lines = append(lines, "Hook decision: "+hook.Action+": "+hook.Reason)

@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, project: project, env: loop.Env{
 		Catch:   context.WithCancel,
 		Program: "ralph-runner", Self: self, Agent: "test", Vars: os.Environ(), Cwd: project, Home: t.TempDir(),
-		StateDir: t.TempDir(), ByAgent: true,
+		StateDir: t.TempDir(), CacheDir: t.TempDir(), ByAgent: true,
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}}
 	w.write(loopdir.Below+"/demo/feature_list.json", demoList)

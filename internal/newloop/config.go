@@ -2,10 +2,15 @@ package newloop
 
 import (
 	"cmp"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/suggest"
 )
 
 // ignoreText keeps what the program writes for itself out of git.
@@ -23,20 +28,66 @@ stops.jsonl*
 // feature's id. In a check of the whole loop that is empty.
 func perFeature(check string) bool { return strings.Contains(check, "RALPH_FEATURE") }
 
+type checkJSON struct {
+	Command string `json:"command"`
+	In      string `json:"in,omitempty"`
+}
+
+type prepareJSON struct {
+	Command     string   `json:"command"`
+	WhenChanged []string `json:"when_changed,omitempty"`
+}
+
 // config returns the text of ralph.json.
 func (m *Maker) config() ([]byte, error) {
-	var checks []map[string]string
-	for _, c := range m.Checks {
-		checks = append(checks, map[string]string{"command": c})
+	s := m.suggestion()
+	var checks []checkJSON
+	for i, command := range m.Checks {
+		check := checkJSON{Command: command}
+		if slices.Contains(s.InProject, i) {
+			check.In = config.InProject
+		}
+		checks = append(checks, check)
+	}
+	var prepare []prepareJSON
+	for _, one := range s.Prepare {
+		prepare = append(prepare, prepareJSON(one))
 	}
 	return jsontext.Indent(struct {
-		Task       string              `json:"task"`
-		List       string              `json:"list,omitempty"`
-		Bind       string              `json:"bind"`
-		Limits     map[string]any      `json:"limits"`
-		Checks     []map[string]string `json:"checks,omitempty"`
-		Room       bool                `json:"room,omitempty"`
-		Work       []string            `json:"work,omitempty"`
-		OnComplete []string            `json:"on_complete,omitempty"`
-	}{cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Room, m.Work, m.OnComplete})
+		Task       string         `json:"task"`
+		List       string         `json:"list,omitempty"`
+		Bind       string         `json:"bind"`
+		Limits     map[string]any `json:"limits"`
+		Checks     []checkJSON    `json:"checks,omitempty"`
+		Work       []string       `json:"work,omitempty"`
+		Protect    []string       `json:"protect,omitempty"`
+		Outputs    []string       `json:"outputs,omitempty"`
+		Prepare    []prepareJSON  `json:"prepare,omitempty"`
+		Git        bool           `json:"git,omitempty"`
+		OnComplete []string       `json:"on_complete,omitempty"`
+	}{
+		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Work, s.Protect, s.Outputs,
+		prepare, s.Git, m.OnComplete,
+	})
+}
+
+// suggestion returns what to write into a new ralph.json for the checks, of the list, too.
+func (m *Maker) suggestion() suggest.Suggestion {
+	checks := slices.Clone(m.Checks)
+	for _, check := range config.ListChecks(m.found.Items...) {
+		if check.Runs() {
+			checks = append(checks, check.Command.String())
+		}
+	}
+	if m.suggested != nil || len(checks) == 0 || m.Project == "" {
+		return *cmp.Or(m.suggested, &suggest.Suggestion{})
+	}
+	top := cmp.Or(loopdir.RepoRoot(m.Project), m.Project)
+	dir, err := filepath.Rel(top, m.Project)
+	if err != nil {
+		return suggest.Suggestion{}
+	}
+	s := suggest.For(top, filepath.ToSlash(dir), checks)
+	m.suggested = &s
+	return s
 }

@@ -122,7 +122,7 @@ func (m *Maker) keepConfig() error {
 	differs := m.otherLimits(c.Limits) ||
 		m.List != "" && m.List != c.List || m.Task.Text != "" && m.Task.Line != c.Task ||
 		len(m.OnComplete) > 0 && !slices.Equal(shell, m.OnComplete) ||
-		m.Room && (!c.Room || !slices.Equal(c.WorkTexts(), m.Work)) ||
+		len(m.Work) > 0 && !slices.Equal(c.WorkTexts(), m.Work) ||
 		len(m.Checks) > 0 && !slices.Equal(checks, m.Checks)
 	trust := m.Env.Call("trust", m.Name)
 	if differs && !loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile)) {
@@ -134,7 +134,7 @@ func (m *Maker) keepConfig() error {
 			"edit that and run '%s', or start anew with --force", m.Name, trust)
 	}
 	m.OnComplete, m.Checks = shell, checks
-	m.Room, m.Work = c.Room, c.WorkTexts()
+	m.Work = c.WorkTexts()
 	m.Limits.MaxIterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
 	return nil
 }
@@ -210,9 +210,9 @@ func (m *Maker) noList() bool {
 func (m *Maker) prompt() string {
 	folder := filepath.ToSlash(filepath.Join(loopdir.Below, m.Name))
 	if m.List == config.ListNone {
-		return say.TaskPrompt(folder, cmp.Or(m.Task.Text, m.Task.Line)) + say.Yours(m.Work)
+		return say.TaskPrompt(folder, cmp.Or(m.Task.Text, m.Task.Line))
 	}
 	next, _ := m.found.Next()
 	list := loop.NameList(cmp.Or(m.List, folder+"/"+loopdir.ListFile))
-	return say.ListPrompt(folder, list, say.Claim(m.found.List, next, list)) + say.Yours(m.Work)
+	return say.ListPrompt(folder, list, say.Claim(m.found.List, next, list))
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/suggest"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -31,7 +31,6 @@ type Maker struct {
 	Limits     decide.Limits
 	OnComplete []string
 	Checks     []string // shell commands; see perFeature
-	Room       bool
 	Work       []string // patterns
 	Force      bool     // start the loop anew
 	Claimed    bool     // every feature may pass already, since the loop begins with a review
@@ -45,16 +44,16 @@ type Maker struct {
 	Dir     string        // of the loop
 	Over    decide.Status // how an earlier loop of this name has ended
 
-	takenUp     bool             // a loop was made before, and init leaves it as it is
-	text        []byte           // the ralph.json of that loop
-	there       config.Config    // what it says
-	reading     features.Reading // how the list is read
-	found       decide.List
-	sourced     bool // a command prints the list
-	files       []loopFile
-	locked      []string // files that the agent must not change
-	doNotChange string   // the line that tells the agent so
-	warnings    []string // what could pass without the work, and what the loop had and has no more
+	takenUp   bool             // a loop was made before, and init leaves it as it is
+	text      []byte           // the ralph.json of that loop
+	there     config.Config    // what it says
+	reading   features.Reading // how the list is read
+	found     decide.List
+	sourced   bool // a command prints the list
+	files     []loopFile
+	suggested *suggest.Suggestion // what ralph.json gets for the checks; nil: nobody has looked yet
+	counts    string              // what the agent is told of the changes that count
+	warnings  []string            // what may surprise a person, and what the loop had and has no more
 }
 
 // New returns a maker for the loop of a list.
@@ -77,9 +76,6 @@ func (m *Maker) Make() error {
 
 // Settle decides on the names, and reads the list.
 func (m *Maker) Settle() (err error) {
-	if len(m.Work) > 0 && !m.Room {
-		return cli.Usagef("--work goes with --room")
-	}
 	m.Project, err = m.projectFolder()
 	if err != nil {
 		return err
@@ -212,8 +208,7 @@ func (m *Maker) checkTrust() error {
 		return err
 	}
 	defer l.Close()
-	_, err = l.NewTrust(text, m.found, false)
-	return err
+	return l.CheckTrust(text, m.found)
 }
 
 // ShowPlan shows what Write would do.
@@ -230,9 +225,6 @@ func (m *Maker) ShowPlan() {
 // Show shortens a path below the project.
 func (m *Maker) Show(path string) string { return plain.Path(m.Project, path) }
 
-// maxLockedShown bounds how much that is locked is shown.
-const maxLockedShown = 20
-
 // Tell says what a person should know of the loop before it begins.
 func (m *Maker) Tell() {
 	for _, check := range m.Checks {
@@ -242,26 +234,16 @@ func (m *Maker) Tell() {
 		}
 		fmt.Fprintf(m.Out, "  must hold%s: %s\n", of, plain.Line(check, 300))
 	}
-	if m.Room {
-		work := "all but build files is the agent's work"
-		if len(m.Work) > 0 {
-			work = "only " + plain.Line(strings.Join(m.Work, ", "), 300) + " is the agent's work"
+	if len(m.Work) > 0 {
+		fmt.Fprintf(m.Out, "  only %s is the agent's work\n", plain.Line(strings.Join(m.Work, ", "), 300))
+	}
+	if !m.takenUp {
+		for _, line := range m.suggestion().Lines {
+			fmt.Fprintf(m.Out, "  %s\n", plain.Line(line, 300))
 		}
-		fmt.Fprintf(m.Out, "  they run in a room, where %s\n", work)
 	}
 	for _, command := range m.OnComplete {
 		fmt.Fprintf(m.Out, "  at the end: %s\n", plain.Line(command, 300))
-	}
-	for _, key := range m.locked[:min(len(m.locked), maxLockedShown)] {
-		fmt.Fprintf(m.Out, "  locked: %s\n", plain.Line(key, 300))
-	}
-	if more := len(m.locked) - maxLockedShown; more > 0 {
-		fmt.Fprintf(m.Out, "  locked: %d more; ralph-stop-hook trust %s shows them\n", more, plain.Arg(m.Name))
-	}
-	named := func(key string) bool { return !config.BuildFile(locked.File(key)) }
-	if slices.ContainsFunc(m.locked, named) {
-		fmt.Fprintf(m.Out, "  if the agent is to edit one of these, name it in \"not_held\" in ralph.json, and run: "+
-			"ralph-stop-hook trust %s\n", plain.Arg(m.Name))
 	}
 	for _, line := range m.warnings {
 		fmt.Fprintf(m.Out, "  warning: %s\n", line)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -85,8 +84,8 @@ func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 		fmt.Fprintf(m.Out, "  kept     %s\n", path)
 		return nil
 	}
-	if f.name == loopdir.PromptFile && m.doNotChange != "" {
-		f.text += "\n" + m.doNotChange
+	if f.name == loopdir.PromptFile && m.counts != "" {
+		f.text += "\n" + m.counts
 	}
 	// Trusted first: if init is cut off in between, the next init writes both again.
 	if f.name == loopdir.ConfigFile {
@@ -124,7 +123,7 @@ func (m *Maker) keepTrusted(l *loop.Loop, f loopFile, path string) error {
 		fmt.Fprintf(m.Out, "  wrote    %s, which was gone, as it was trusted\n", path)
 	}
 	if record != nil && !record.Revoked {
-		m.lookAtLocked(l, *record)
+		m.lookAtBaseline(l, *record)
 	}
 	return nil
 }
@@ -167,28 +166,26 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 	if err := l.SetTrust(record); err != nil && l.Store.Protected {
 		return err // an unprotected loop has no command to trust
 	}
-	m.lookAtLocked(l, record)
+	m.lookAtBaseline(l, record)
 	return nil
 }
 
-// lookAtLocked notes what a record locks, and what could pass without the work.
-func (m *Maker) lookAtLocked(l *loop.Loop, record config.Trust) {
+// lookAtBaseline notes what a person should know of the copy for the checks.
+func (m *Maker) lookAtBaseline(l *loop.Loop, record config.Trust) {
 	c, err := config.Parse([]byte(record.Text))
 	if err != nil {
 		return
 	}
-	for _, files := range []map[string]string{record.Files, record.Scripts} {
-		for key, sum := range files {
-			if sum != "" && !slices.Contains(m.locked, key) {
-				m.locked = append(m.locked, key)
-			}
-		}
+	for _, change := range l.Untaken() {
+		m.warnings = append(m.warnings, "not in the copy for the checks: "+change.Path+": "+change.Why)
 	}
-	slices.Sort(m.locked)
-	m.doNotChange = say.Locked(c, record.Files)
-	f, _ := l.FindLocked(c) // what cannot be locked was refused before
-	m.warnings = append(m.warnings, verb.Warnings(l, c, f)...)
-	m.warnings = append(m.warnings, l.Lacks(c, record)...)
+	for _, program := range l.MissingPrograms(c) {
+		m.warnings = append(m.warnings, verb.NotYet(l, program))
+	}
+	if inside := l.PathInside(record.SearchPath); inside != "" && len(c.Commands()) > 0 {
+		m.warnings = append(m.warnings, inside)
+	}
+	m.counts = say.Counts(c)
 }
 
 func (m *Maker) begin(l *loop.Loop) error {

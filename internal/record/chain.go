@@ -38,10 +38,9 @@ type Leg struct {
 
 // Ends is what a person says of the end of an agent's leg.
 type Ends struct {
-	Checks     []string          `json:"checks,omitempty"`     // lines for the shell
-	CompleteOn []string          `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
-	Held       map[string]string `json:"held,omitempty"`       // what the checks rest on, and its hash when the run began
-	Prompt     bool              `json:"prompt"`               // the agent has a prompt of its own
+	Checks     []string `json:"checks,omitempty"`     // lines for the shell
+	CompleteOn []string `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
+	Prompt     bool     `json:"prompt"`               // the agent has a prompt of its own
 }
 
 // NewChain returns the legs of a definition. ends returns what is said of an agent's leg. The leg that another one

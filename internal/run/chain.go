@@ -267,6 +267,7 @@ func (r *Run) jobPrompt(s *loop.Step, task string) string {
 			"what they have to know.\n\n")
 	}
 	b.WriteString(r.legPrompt())
+	b.WriteString(say.TellNotCounted(p))
 	b.WriteString(say.NoteOf(s.Decision))
 	b.WriteString("\n" + say.GiveUp)
 	return b.String()

@@ -6,22 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
-
-// Hold records what lines for the shell rest on, so that an agent cannot change what they check.
-func Hold(project, home string, lines []string) map[string]string {
-	f := locked.New(project, home, config.Config{})
-	for _, line := range lines {
-		f.Command(config.Command{Shell: line})
-	}
-	f.Finish()
-	return f.Sums
-}
 
 // judge decides whether the session that has ended did its leg's own part. The answer is kept before the loop hears
 // of the session: a run that is killed then knows it. There is none if a person stopped the run meanwhile.
@@ -41,7 +29,7 @@ func (r *Run) judge(ctx context.Context) error {
 		go r.watch(watched, stop)
 		ctx = watched
 		for _, line := range leg.Checks {
-			own.Failed = r.check(ctx, leg, line)
+			own.Failed = r.check(ctx, line)
 			own.Checks = append(own.Checks, record.Check{Name: plain.Line(line, 200), Passed: own.Failed == ""})
 			if own.Failed != "" {
 				own.Done = false
@@ -79,22 +67,14 @@ func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bo
 const maxFailed = 4000
 
 // check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
-func (r *Run) check(ctx context.Context, leg *record.Leg, line string) string {
+func (r *Run) check(ctx context.Context, line string) string {
 	p, done, err := r.look()
 	if err != nil {
 		return err.Error()
 	}
 	defer done()
-	for key, sum := range leg.Held {
-		if locked.Changed(r.At.Project, key, sum) {
-			err = fmt.Errorf("not run: %s differs from what it was when the run began; put it back", key)
-		}
-	}
-	var output []byte
-	if err == nil {
-		r.Screen.Check(line)
-		output, err = p.RunLine(ctx, line)
-	}
+	r.Screen.Check(line)
+	output, err := p.RunLine(ctx, line)
 	if err == nil {
 		return ""
 	}

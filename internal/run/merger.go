@@ -235,11 +235,7 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 	if err != nil {
 		return nil, unfit, err
 	}
-	if changed := p.Changed(); len(changed) > 0 {
-		unfit.why = decide.Differs(changed) + "; put that back"
-		return nil, unfit, nil
-	}
-	if !p.HasRoom() {
+	if !p.HasCopy() {
 		if err := l.prepareTree(ctx, l.merger); err != nil {
 			unfit.why = err.Error()
 			return nil, unfit, ctx.Err()

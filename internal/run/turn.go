@@ -66,7 +66,6 @@ func (h *handout) showRecord() {
 		h.State.Feature = h.own.Feature
 	}
 	h.State.Lanes = h.all
-	h.State.Warned = true
 	if h.List.Err != nil {
 		h.List.Err = errors.New(h.List.Err.Error())
 	}

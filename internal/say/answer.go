@@ -9,6 +9,7 @@
 package say
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -89,9 +90,6 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	}
 	if len(p.Snapshot.List.Changes) > 0 {
 		message += " · " + NotCounted(p)
-	}
-	if len(d.Changed) > 0 {
-		message += " · locked, and changed: " + decide.Names(d.Changed)
 	}
 	if trees := p.Snapshot.Trees; len(trees) > 0 {
 		message += " · files changed in other work trees: " + decide.Names(trees)
@@ -271,7 +269,7 @@ func notes(p *loop.Picture, d decide.Decision) string {
 			add("not committed: " + Uncommitted(d.Next))
 		}
 	}
-	if d.Binding == decide.Take { // not at each stop: it reads what is locked
+	if d.Binding == decide.Take { // a later stop ends the loop, and says so then
 		if doom, _ := Doom(p); doom != "" {
 			add(doom)
 		}
@@ -280,11 +278,11 @@ func notes(p *loop.Picture, d decide.Decision) string {
 		if len(p.Snapshot.List.Changes) > 0 {
 			add(NotCounted(p))
 		}
-		if names := NotUsed(p); names != "" {
-			add("not used by the checks: " + names)
+		if names := FilesNotCounted(p); names != "" {
+			add("not counted: " + names)
 		}
-		for _, note := range MutedNotifiers(p) {
-			add(note)
+		for _, err := range p.MutedNotifiers(context.Background()) {
+			add(err.Error())
 		}
 	}
 	return notes.String()
@@ -346,31 +344,18 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 	return notes
 }
 
-// MutedNotifiers names the notifiers with a changed file. They run as they were trusted, or not at
-// all.
-func MutedNotifiers(p *loop.Picture) (notes []string) {
-	for _, c := range p.Config.Notifiers {
-		if changed := p.ChangedScripts(c); len(changed) > 0 {
-			does := "does not run"
-			if _, can := p.AsTrusted(c); can {
-				does = "runs from the copy that was trusted"
-			}
-			notes = append(notes,
-				fmt.Sprintf("the notifier %s %s: %s; look at it, then run: %s", plain.Line(c.String(), 200), does,
-					decide.Differs(changed), p.Loop.Call("trust")))
-		}
-	}
-	return notes
-}
-
 // Clock shows a time to a person.
 func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // ConfinedTo says where confined commands can write.
 func ConfinedTo(c config.Config) string {
 	first := "the project"
-	if c.Room {
-		first = "the room"
+	switch {
+	case !c.NeedsBaseline():
+	case c.RunsInProject():
+		first = "the copy, or the project if they run there"
+	default:
+		first = "the copy"
 	}
 	return strings.Join(append([]string{first, "a temporary folder"}, c.Writable...), ", ")
 }

@@ -109,10 +109,6 @@ func why(p *loop.Picture, s decide.State) string {
 	case decide.CheckTime:
 		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
 			do("resume"))
-	case decide.ConfigChanged:
-		return fmt.Sprintf("%s; %s. Look at it, and put it back, or remove it if it is new; '%s' accepts it as it is now, "+
-			"then '%s' continues the loop. If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"),
-			do("resume"))
 	case decide.Untrusted:
 		return fmt.Sprintf("%s; %s. '%s' shows them and trusts them; then '%s' continues the loop.", s.Needs, so,
 			do("trust"), do("resume"))
@@ -121,6 +117,10 @@ func why(p *loop.Picture, s decide.State) string {
 			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",
 			s.Needs, so, do("resume"))
 	case decide.AllBlocked:
+		if s.FailsInProject() {
+			return fmt.Sprintf("%s; %s. Look at them: put them back, or '%s' has them count; then '%s' continues the loop.",
+				s.Needs, so, do("trust"), do("resume"))
+		}
 		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
 			"when that is fixed, '%s' continues the loop.",
 			s.Needs, so, do("list"), do("resume"))
@@ -168,11 +168,8 @@ func StoppedBy(exitReason string) string {
 }
 
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if that is open. A
-// person must fix something first: the list or ralph.json cannot be used, or a locked file has changed, and the agent
-// was asked already to put it back. It also returns that ending, and notes in the snapshot which locked files have
-// changed.
+// person must fix something first: the list or ralph.json cannot be used. It also returns that ending.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
-	p.Snapshot.Changed = p.Changed()
 	s := p.Snapshot
 	if state := s.Record(); !state.Status.GoesOn() {
 		return "", d
@@ -184,11 +181,8 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 		return "", d
 	}
 	what, do := d.Next.Needs, p.Loop.Call
-	switch {
-	case d.Next.ExitReason == decide.AllBlocked:
+	if d.Next.ExitReason == decide.AllBlocked {
 		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
-	case d.Next.ExitReason == decide.ConfigChanged:
-		what += fmt.Sprintf("; put that back, or look at it and accept it: %s", do("trust"))
 	}
 	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what), d
 }
@@ -198,7 +192,7 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 func Warnings(p *loop.Picture) []string {
 	doom, _ := Doom(p)
 	warnings := ConfigNotes(p)
-	for _, one := range []string{cmp.Or(doom, Changed(p)), ListDiffers(p)} {
+	for _, one := range []string{cmp.Or(doom, Unchecked(p)), ListDiffers(p)} {
 		if one != "" {
 			warnings = append(warnings, one)
 		}

@@ -46,16 +46,16 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 		w.text.WriteString(NoteOf(d))
 	}
 	w.changed()
-	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
-		w.text.WriteString(Locked(p.Config.Config, p.Config.Files))
+	if !w.said && p.HasCopy() && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
+		w.text.WriteString(protected(p.Config.Config))
 	}
 	if w.p.Snapshot.NoList && !w.said {
 		w.text.WriteString("\n" + task(w.p))
 	} else {
 		w.feature()
 	}
-	if w.p.Config.RoomTree != "" && !w.reviews {
-		w.notUsed()
+	if w.p.HasCopy() && !w.reviews {
+		w.text.WriteString(TellNotCounted(p))
 	}
 	todo, room := "", maxPrompt
 	if d.Next.Unchanged > 1 {
@@ -167,11 +167,6 @@ func (w *prompter) answer() {
 }
 
 func (w *prompter) changed() {
-	if changed := w.d.Changed; len(changed) > 0 {
-		w.addf("\nThese files are locked, and they have changed: %s\nPut them back as they were, without new ones, then "+
-			"continue. If you do not, the loop ends. Only a person can accept such a change: %s\n", decide.Names(changed),
-			w.p.Loop.Call("trust"))
-	}
 	if len(w.p.Snapshot.List.Changes) > 0 {
 		w.addf("\nFrom the list, only what is done counts; everything else stays as a person trusted it (%s).\n",
 			NotCounted(w.p))
@@ -180,7 +175,7 @@ func (w *prompter) changed() {
 
 func (w *prompter) feature() {
 	d := w.d
-	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil && len(d.Changed) == 0
+	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil
 	if allClaimed && d.Failure == nil && !w.reviews {
 		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
 			"then end your turn.\n")
@@ -310,7 +305,17 @@ func (w *prompter) failed(f decide.Receipt) string {
 			"\n", f.Called(), plain.Line(f.Feature, 80))
 	}
 	log := plain.Path(w.from, filepath.Join(w.p.Loop.At.Dir, loopdir.ChecksLog))
+	if w.d.InProject {
+		return failure(f, log) + inProject(s)
+	}
 	return failure(f, log) + consequence(s, f) + setAsideBy(s, f)
+}
+
+// inProject tells the agent that the project is broken by changes that do not count.
+func inProject(s *decide.Snapshot) string {
+	return fmt.Sprintf("With what counts of your work it passes, and in the project as it is now it does not. These "+
+		"changes do not count, and one of them may be why (data): %s. Undo those of your own that break it; leave alone "+
+		"what others have changed.\n", decide.Names(s.NotCounted))
 }
 
 // setAsideBy names the features that are set aside because the same check of the whole tree failed.

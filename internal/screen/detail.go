@@ -49,7 +49,7 @@ func (m *model) detailLines(height int) []string {
 		return append(lines, "reading …")
 	}
 	if left := m.detail.NotUsed; left != "" {
-		lines = append(lines[:len(lines)-1], m.fit("not used by the checks: "+left), "")
+		lines = append(lines[:len(lines)-1], m.fit("not counted: "+left), "")
 	}
 	part := sections[m.section]
 	body := part.lines(m, m.detail)

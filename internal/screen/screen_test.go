@@ -216,7 +216,7 @@ func TestScroll(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
 	press(m, "enter", "2")
 	m.detail.NotUsed = "Makefile"
-	if !strings.Contains(text(m), "not used by the checks: Makefile") {
+	if !strings.Contains(text(m), "not counted: Makefile") {
 		t.Errorf("what the checks do not use is not seen: %s", text(m))
 	}
 	m.detail.NotUsed = ""

@@ -10,3 +10,6 @@ import (
 func changed(info fs.FileInfo) time.Time {
 	return time.Unix(info.Sys().(*syscall.Stat_t).Ctimespec.Unix())
 }
+
+// inode returns the number of a file.
+func inode(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }

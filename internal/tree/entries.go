@@ -1,15 +1,14 @@
 package tree
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -27,12 +26,11 @@ type Entry struct {
 
 // Entries is what is in a tree.
 type Entries struct {
-	List   []Entry
-	Closed error // why something cannot be read
-
-	// Stamp is another one if anything in the tree has changed. It is empty if that cannot be told by the times of
-	// files: the system has none that a program cannot set, or something has changed just now.
-	Stamp string
+	List    []Entry
+	Folders []string // from Top on, separated by slashes
+	Hidden  []string // what rules ignore, without what is below that; git may track some of it
+	Closed  error    // why something cannot be read
+	Shut    []string // files and folders that cannot be read
 
 	files *files // that have these entries
 }
@@ -49,39 +47,27 @@ func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error)
 		t.tracked(ctx, files, filepath.FromSlash(name))
 	}
 	files.see()
-	if len(files.list) > maxFiles {
+	switch {
+	case len(files.list) > maxFiles:
 		return e, errTooLarge
+	case slices.Contains(files.shut, "."): // so it looks as if all were gone
+		return e, files.err
 	}
-	var stamp []byte
-	newest, known := time.Time{}, true
 	e.List = make([]Entry, 0, len(files.list))
 	for i, f := range files.list {
-		stamp = append(append(stamp, f.name...), 0)
 		if f.info.IsDir() {
+			e.Folders = append(e.Folders, filepath.ToSlash(f.name))
 			continue
 		}
-		at := changed(f.info)
-		one := Entry{
+		e.List = append(e.List, Entry{
 			Path: filepath.ToSlash(f.name), Mode: f.info.Mode(), Size: f.info.Size(), Ignored: i >= files.unignored,
-			Written: f.info.ModTime(), Changed: at,
-			Stamp: string(appendStamp(nil, f.info)),
-		}
-		if _, is := t.Beside[one.Path]; is {
-			continue
-		}
-		e.List = append(e.List, one)
-		stamp = append(append(stamp, one.Stamp...), 0)
-		known = known && !at.IsZero()
-		if at.After(newest) {
-			newest = at
-		}
+			Written: f.info.ModTime(), Changed: changed(f.info), Stamp: StampOf(f.info),
+		})
 	}
 	e.files = files
+	e.Hidden = files.hidden
 	e.Closed = files.err
-	if known && e.Closed == nil && time.Since(newest) > coarsest {
-		sum := sha256.Sum256(stamp)
-		e.Stamp = hex.EncodeToString(sum[:])
-	}
+	e.Shut = files.shut
 	return e, ctx.Err()
 }
 
@@ -134,66 +120,63 @@ func Stamp(path string) string {
 	return fmt.Sprint(changed(link).UnixNano(), at.UnixNano()) // without inodes: some file systems invent them
 }
 
-// ErrReplaced says that a folder of a tree is a link now.
-var ErrReplaced = errors.New("a folder was replaced by a link")
+// StampOf returns a text that is another one if the file has changed, as far as its times show that, or if another file
+// has taken its place: two files that were written at one time may have the same times.
+func StampOf(info fs.FileInfo) string {
+	return string(strconv.AppendUint(append(appendStamp(nil, info), ' '), inode(info), 10))
+}
 
-// Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
-// that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
-// which are true. Something else in the place of one of them goes, too; a link in the place of a folder is ErrReplaced.
-// changed are the files of keep that have changed since a time, are gone or are something else now, but for those
-// beside. moved is true if one of its folders has changed: other files may be there that look as old as they are.
-func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
-	changed []string, moved bool, err error) {
-	root, err := os.OpenRoot(t.Top)
+// Sweep removes all that is in a folder but not in keep, unless stays says that it stays. keep has the paths of files,
+// separated by slashes, and those of the folders above them, which are true. Something else in the place of one of them
+// goes, too. Sweep returns the files of keep that are there.
+func Sweep(ctx context.Context, dir string, keep map[string]bool, stays func(path string) bool) ([]Entry, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer root.Close()
-	s := &sweeper{
-		Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since,
+	s := &sweeper{root: root, keep: keep, stays: stays}
+	if err := s.folder(ctx, ""); err != nil {
+		return nil, err
 	}
-	err = s.folder(ctx, "", nil)
-	return s.changed(), s.moved, err
+	return s.entries(), nil
 }
 
 // sweeper sweeps for Sweep.
 type sweeper struct {
-	Tree
-	*files
+	root  *os.Root
 	keep  map[string]bool
-	drop  func(path string) bool
-	since time.Time
+	stays func(path string) bool
 	kept  []file
-	moved bool
 }
 
-func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
-	entries, err := os.ReadDir(filepath.Join(t.Top, name))
+func (t *sweeper) folder(ctx context.Context, name string) error {
+	dir := filepath.Join(t.root.Name(), name)
+	info, err := os.Lstat(dir)
+	if err == nil && info.Mode()&0o700 != 0o700 { // a check has closed it
+		err = t.root.Chmod(cmp.Or(name, "."), info.Mode().Perm()|0o700)
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := t.rulesOf(t.files, name, entries, above)
 	for _, entry := range entries {
 		path := filepath.Join(name, entry.Name())
 		slashed := filepath.ToSlash(path)
 		folder, kept := t.keep[slashed]
 		switch {
-		case folder && entry.Type()&fs.ModeSymlink != 0:
-			return ErrReplaced
 		case folder && entry.IsDir():
-			info, gone := entry.Info()
-			if gone != nil {
-				return gone
-			}
-			t.moved = t.moved || !changed(info).Before(t.since)
-			err = t.folder(ctx, path, r)
+			err = t.folder(ctx, path)
 		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
 			t.kept = append(t.kept, file{name: slashed, entry: entry})
-		case kept, entry.Name() == ".git", !r.ignore(slashed, entry.IsDir()), t.drop(slashed):
-			err = t.files.root.RemoveAll(path)
+		case kept, !t.stays(slashed):
+			err = removeAll(t.root, path)
 		}
 		if err != nil {
 			return err
@@ -202,23 +185,29 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// changed returns the files that are not as they were at the time.
-func (t *sweeper) changed() (names []string) {
-	same := make([]bool, len(t.kept))
+// removeAll removes what is at a path, also below folders that a check has closed.
+func removeAll(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if err == nil {
+		return nil
+	}
+	_ = fs.WalkDir(root.FS(), filepath.ToSlash(name), func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() {
+			_ = root.Chmod(filepath.FromSlash(path), 0o700)
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}
+
+// entries returns the files of keep that are there.
+func (t *sweeper) entries() []Entry {
+	all := make([]Entry, len(t.kept))
 	each(len(t.kept), func(i int) {
 		info, err := t.kept[i].entry.Info()
-		same[i] = err == nil && changed(info).Before(t.since)
+		if err == nil {
+			all[i] = Entry{Path: t.kept[i].name, Mode: info.Mode(), Changed: changed(info), Stamp: StampOf(info)}
+		}
 	})
-	left := maps.Clone(t.keep)
-	for i, one := range t.kept {
-		if same[i] {
-			delete(left, one.name)
-		}
-	}
-	for name, folder := range left {
-		if _, beside := t.Beside[name]; !folder && !beside {
-			names = append(names, name)
-		}
-	}
-	return names
+	return all
 }

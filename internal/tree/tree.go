@@ -36,8 +36,8 @@ type Tree struct {
 	List   string   // a second path to leave out; it may be below Except
 	Runs   string   // a third one, with what programs write while the agent works
 
-	// Beside are files that are no entries, by their path from Top on.
-	Beside map[string][]byte
+	// Hide reports whether a file or folder, by its path from Top on, counts as one that a rule ignores. It may be nil.
+	Hide func(path string) bool
 
 	// Rules are the texts of the .gitignore files that count, by the folder that each is in,
 	// as a slash-separated path from Dir. If it is nil, those on the disk count.

@@ -37,6 +37,7 @@ type files struct {
 	rules map[string]string // texts of .gitignore files by folder, as it is from Dir
 	bytes int               // of these texts
 	err   error             // why something could not be read
+	shut  []string          // names of what could not be read, separated by slashes; "." is the root
 
 	noIndex   error // why git's index could not be read
 	unignored int   // how many of list no rule ignores; they come first
@@ -99,6 +100,7 @@ func (f *files) see() {
 			continue
 		case !errors.Is(errs[i], fs.ErrNotExist):
 			f.err = errors.Join(f.err, errs[i])
+			f.shut = append(f.shut, filepath.ToSlash(one.name))
 		}
 		if i < f.unignored {
 			unignored--
@@ -116,15 +118,17 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 	}
 	if err != nil {
 		f.err = errors.Join(f.err, err)
+		f.shut = append(f.shut, filepath.ToSlash(filepath.Clean(name)))
 		return
 	}
 	r := t.rulesOf(f, name, entries, above)
 	for _, entry := range entries {
-		if len(f.list) > maxFiles || entry.Name() == ".git" {
+		if len(f.list) > maxFiles || strings.EqualFold(entry.Name(), ".git") {
 			continue
 		}
 		path := filepath.Join(name, entry.Name())
-		if slashed := filepath.ToSlash(path); r.ignore(slashed, entry.IsDir()) {
+		slashed := filepath.ToSlash(path)
+		if r.ignore(slashed, entry.IsDir()) || t.Hide != nil && t.Hide(slashed) {
 			f.hidden = append(f.hidden, slashed)
 			continue
 		}

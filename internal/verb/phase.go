@@ -50,7 +50,7 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 	s := &p.Snapshot
 	hook := p.Checking()
 	switch {
-	case v.Doom != "" && !v.asked:
+	case v.Doom != "":
 		return NeedsYou, time.Time{}
 	case s.Brought == "" && state.StartedAt.IsZero() && !state.Waits:
 		return NeverBegun, time.Time{}

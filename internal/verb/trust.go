@@ -188,15 +188,15 @@ func (t *truster) trust(yes bool) error {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
-	if err := t.rewritePrompt(record, before); err != nil {
-		fmt.Fprintf(t.w, "warning: %s does not name what is locked now: %v\n", loopdir.PromptFile, err)
+	if err := t.rewritePrompt(before); err != nil {
+		fmt.Fprintf(t.w, "warning: %s does not name what is protected now: %v\n", loopdir.PromptFile, err)
 	}
 	return nil
 }
 
-// rewritePrompt has RALPH_PROMPT.md name what is locked now and where the list is, and say who commits, in the place of
-// our own words about what was. It leaves a person's words as they are. A loop need not have that file.
-func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error {
+// rewritePrompt has RALPH_PROMPT.md name what is protected now and where the list is, and say who commits, in the place
+// of our own words about what was. It leaves a person's words as they are. A loop need not have that file.
+func (t *truster) rewritePrompt(before *config.Trust) error {
 	const maxPrompt = 1 << 20
 	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,13 +205,13 @@ func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error
 	if err != nil {
 		return err
 	}
-	was, now, text := "", say.Held(t.config, record.Files), string(prompt)
+	was, now, text := "", say.Counts(t.config), string(prompt)
 	if before != nil {
 		c, err := config.Parse([]byte(before.Text))
 		if err != nil {
 			return err
 		}
-		was = say.Held(c, before.Files)
+		was = say.Counts(c)
 		text = say.RenameList(text, t.l.At, c, t.config)
 	}
 	text = say.WhoCommits(say.Reword(text, was, now), t.config.Commit)

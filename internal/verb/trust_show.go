@@ -2,9 +2,6 @@ package verb
 
 import (
 	"fmt"
-	"maps"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -38,12 +35,16 @@ func atMost(c config.Command, usual time.Duration) string {
 	return fmt.Sprintf(", for %v", c.Timeout)
 }
 
-// kind names what a check is.
+// kind names what a check is, and where it looks if that is not the copy.
 func kind(c config.Check) string {
+	name := "condition"
 	if c.Runs() {
-		return "check"
+		name = "check"
 	}
-	return "condition"
+	if c.In == config.InProject {
+		name += " in the project, where the agent can edit what it uses"
+	}
+	return name
 }
 
 // show shows what a person is about to trust, and what has changed since the last time.
@@ -60,21 +61,15 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	t.showCommands()
 	t.showOwn(own)
 	if len(t.config.Commands())+len(own) > 0 {
-		t.showf("commands run in %s", t.l.At.Project)
+		if record.Baseline == "" {
+			t.showf("commands run in %s", t.l.At.Project)
+		}
 		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
 		t.showf("programs are looked up in %s", path)
 	}
 	t.showList(before, list)
-	t.showRoom(record, before)
-	c := t.config
-	c.Checks = slices.Concat(c.Checks, own)
-	f, _ := t.l.FindLocked(c) // the record has what it found
-	t.showFiles(both(record), both(*before), f.Missing)
-	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
-		t.showf(`"protect" passes over %s; a pattern that spells such a folder locks what is in it`,
-			strings.Join(passed, ", "))
-	}
-	t.warn(record, c, f)
+	t.showCopy(record, before)
+	t.warn(record)
 }
 
 // maxShown is how many changes of the list are shown.
@@ -115,50 +110,43 @@ func (t *truster) showList(before *config.Trust, list decide.List) {
 	}
 }
 
-// both returns the hashes of all files of a record.
-func both(record config.Trust) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, record.Files)
-	maps.Copy(all, record.Scripts)
-	return all
-}
-
-// showRoom shows what the room of the checks has, and what is new in it.
-func (t *truster) showRoom(record config.Trust, before *config.Trust) {
-	if record.RoomTree == "" {
+// showCopy shows what the copy of the checks has, and what is new in it.
+func (t *truster) showCopy(record config.Trust, before *config.Trust) {
+	if record.Baseline == "" {
 		return
 	}
-	t.showf("checks run in a room, outside of the project, which has what the project has now%s", "")
+	t.showf("checks run in a clean copy of %s as it is now, with the agent's later changes", t.l.At.Project)
 	if work := t.config.WorkTexts(); len(work) > 0 {
-		t.showf("of later changes only these count: %s", strings.Join(work, ", "))
+		t.showf("of these only those of %s count", strings.Join(work, ", "))
+	}
+	var protected []string
+	for _, pattern := range t.config.Protect {
+		protected = append(protected, pattern.Text)
+	}
+	if len(protected) > 0 {
+		t.showf("no change counts of %s", strings.Join(protected, ", "))
+	}
+	for _, text := range t.l.IdleProtect(t.config, record) {
+		t.showf("warning: "+Idle, text)
 	}
 	for _, one := range t.config.Prepare {
 		t.showf("it is prepared by"+atMost(one.Command, config.DefaultCheckTimeout)+": %s", shown(one.Command, one.String()))
 	}
-	for _, folder := range t.config.Share {
-		if slices.Contains(record.Shared, path.Clean(folder)) {
-			t.showf("warning: it has the project's own %s, which the agent can change", folder)
-		} else {
-			t.showf("warning: %s is not there now, so it is never shared", folder)
-		}
+	for _, change := range t.l.Untaken() {
+		t.showf("warning: not in the copy: %s", change.Path+": "+change.Why)
 	}
-	for _, change := range t.l.LeftOut(t.config, record) {
-		t.showf("warning: not in the room: %s", change.Path+": "+change.Why)
-	}
-	if before.RoomTree == "" {
+	if before.Baseline == "" {
 		return
 	}
-	changed, err := t.l.RoomChanges(*before, record)
+	changed, err := t.l.BaselineChanges(*before, record)
 	if err != nil {
-		t.showf("warning: what has changed in the room cannot be told: %s", err.Error())
+		t.showf("warning: what has changed since cannot be told: %s", err.Error())
 	}
-	for _, name := range changed {
-		switch {
-		case len(t.config.Work) == 0:
-			t.showf("in the room, and other than before: %s", name)
-		case !t.config.IsWork(name):
-			t.showf("warning: \"work\" does not name it, and the room takes it as it is now: %s", name)
-		}
+	for _, name := range changed[:min(len(changed), maxShown)] {
+		t.showf("other than before: %s", name)
+	}
+	if more := len(changed) - maxShown; more > 0 {
+		t.showf("other than before: %s", plain.Count(more, "more file"))
 	}
 }
 
@@ -227,45 +215,9 @@ func (t *truster) showOwn(own []config.Check) {
 	}
 }
 
-// showFiles shows what is locked. missing are the keys of files that commands need and that do not exist.
-func (t *truster) showFiles(now, before map[string]string, missing []string) {
-	all := maps.Clone(now)
-	maps.Copy(all, before)
-	var unasked []string
-	for _, path := range slices.Sorted(maps.Keys(all)) {
-		was, had := before[path]
-		sum, has := now[path]
-		change := ""
-		switch {
-		case !has && was == "":
-			continue
-		case !has:
-			t.showf("no longer locked: %s", path)
-			continue
-		case had && !locked.Same(path, was, sum):
-			change = ", changed since"
-		case !had && len(before) > 0:
-			change = ", new"
-		}
-		switch {
-		case sum == "" && was == "" && !slices.Contains(missing, path):
-			unasked = append(unasked, path)
-		case sum == "":
-			t.showf("locked as missing: %s"+change, path)
-		default:
-			t.showf("locked: %s"+change, path)
-		}
-	}
-	if len(unasked) > 0 {
-		t.showf("locked as missing, because a program would use them: %s", strings.Join(unasked, ", "))
-	}
-}
-
-// warn warns of what could pass without the work, and of folders of the project in PATH.
-func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
-	for _, line := range Warnings(t.l, c, f) {
-		fmt.Fprintf(t.w, "warning: %s\n", line)
-	}
+// warn warns of what may surprise a person.
+func (t *truster) warn(record config.Trust) {
+	c := t.config
 	if c.Commit {
 		t.showf(`"commit": what a stop proves is committed on the branch that is checked out%s`, "")
 		p, err := t.l.Look()
@@ -276,7 +228,18 @@ func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
 			}
 		}
 	}
-	for _, line := range t.l.Lacks(c, record) {
-		t.showf("warning: %s", line)
+	for _, program := range t.l.MissingPrograms(c) {
+		t.showf("warning: %s", NotYet(t.l, program))
 	}
+	if inside := t.l.PathInside(record.SearchPath); inside != "" && len(c.Commands()) > 0 {
+		t.showf("warning: %s", inside)
+	}
+}
+
+// Idle is what is said of an entry of "protect" that names nothing.
+const Idle = `"%s" of "protect" names nothing that the copy has, so it protects nothing`
+
+// NotYet says that a program does not exist yet, and what a person is to do.
+func NotYet(l *loop.Loop, program string) string {
+	return fmt.Sprintf("%s does not exist yet: write it and run '%s'", plain.Line(program, 300), l.Call("trust"))
 }

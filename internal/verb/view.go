@@ -67,7 +67,6 @@ type Status struct {
 	Checked       []Checked         `json:"-"`          // the last checks that ran, the latest first
 	Unmerged      []string          `json:"-"`          // what a person is to do about each branch with such work
 
-	asked   bool   // its agent was asked to put back what Doom names
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
 	trouble string // why the last stop could not do its work; "": it did
 	last    string // what went wrong in the last session of its run; "": nothing
@@ -108,7 +107,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		return Status{}, err
 	}
 	v := of(p, func() string { return p.Contents(ctx) })
-	v.NotUsed = say.NotUsed(p)
+	v.NotUsed = say.FilesNotCounted(p)
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that")
 	}
@@ -197,8 +196,6 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
-	asked := v.Doom != "" && doom.Next.ExitReason == decide.ConfigChanged
-	v.asked = asked && state.Iteration > 1 // before the first stop, nobody asked
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
 	v.trouble = loop.LastTrouble(string(text))
 	v.notTold = loop.FailedNotifier(string(text))
@@ -315,8 +312,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if v.Doom != "" {
 		add("%s", v.Doom)
 	}
-	if changed := say.Changed(p); changed != "" && v.Doom == "" {
-		add("%s", changed)
+	if unchecked := say.Unchecked(p); unchecked != "" && v.Doom == "" {
+		add("%s", unchecked)
 	}
 	for _, err := range []error{s.ConfigErr, s.List.Err} {
 		if err != nil && v.Doom == "" {
@@ -335,7 +332,10 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if !v.Protected {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
-	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
+	notes = append(notes, say.ConfigNotes(p)...)
+	for _, err := range p.MutedNotifiers(background()) {
+		add("%s", err)
+	}
 	if v.trouble != "" {
 		add("the last stop gave up: %s", v.trouble)
 	}
@@ -411,8 +411,6 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		return "look at the terminal of its session; '" + do("cancel") + "' ends the loop"
 	case !works && v.Phase == Working:
 		return "none: it is over when the session of its run ends ('" + do("resume") + "' takes that back)"
-	case v.asked && v.Phase == Working:
-		return "none: the agent was asked to put that back ('" + do("trust") + "' accepts it)"
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)
@@ -490,14 +488,14 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 		return do("log") + " shows what was tried"
 	case v.Status == decide.Stagnated:
 		return do("log") + " shows where it got stuck"
-	case v.ExitReason == decide.ConfigChanged:
-		return do("trust") + ", or put it back (if it is new, remove it)"
 	case v.ExitReason == decide.Untrusted, v.ExitReason == decide.AllBlocked && p.Snapshot.Untrusted:
 		return do("trust")
 	case v.ExitReason == decide.CheckTime:
 		return say.RaiseTimeout
 	case v.ExitReason == decide.RecordChanged:
 		return "see what a check has done: " + do("log")
+	case v.ExitReason == decide.AllBlocked && p.Snapshot.State.FailsInProject():
+		return do("trust") + ", or put back what does not count"
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
 	case v.ExitReason == decide.SetAside:

@@ -94,10 +94,10 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	defer l.Close()
 	d := &Detail{Task: plain.Line(p.Config.Task, 500)}
 	d.Loop, _ = ofPicture(p)
-	d.NotUsed = say.LastNotUsed(p)
+	d.NotUsed = say.LastFilesNotCounted(p)
 	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
 		p.Snapshot.Contents = p.Contents(ctx)
-		d.Loop.NotUsed = say.NotUsed(p)
+		d.Loop.NotUsed = say.FilesNotCounted(p)
 	}
 	for _, a := range Actions() {
 		if d.Can(a) {

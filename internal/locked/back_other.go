@@ -1,7 +1,0 @@
-//go:build !linux
-
-package locked
-
-import "os"
-
-func writeBack(*os.File) {}

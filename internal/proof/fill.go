@@ -1,0 +1,527 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Contents is what the copy is to have beside what was looked at.
+type Contents struct {
+	Rules map[string]string // texts of the trusted .gitignore files, by folder from Base on
+	Base  string            // the project, from the top on
+	Files map[string][]byte // files that are no part of what is proven, by path from the top on
+	Git   bool              // a repository that borrows from the project
+
+	Settings string // if they change, the copy is made anew
+
+	// OnlyPrepared reports whether only what "prepare" made in a folder stays there. It may be nil.
+	OnlyPrepared func(folder string) bool
+}
+
+// copyFile is the index of what Fill has written, and copyOfFile says of what: the baseline and the settings.
+const (
+	copyFile   = "copy"
+	copyOfFile = "copy-of"
+)
+
+// Fill makes the copy what it is to be. What is there of an earlier time and is the copy's own stays. If that fails,
+// Fill makes the copy anew, once. What changes in the copy from then on has the time that Fill returns, or a later one;
+// zero: programs can set the times of all files.
+func (p Place) Fill(ctx context.Context, l *Look, c Contents) (at time.Time, err error) {
+	at, err = p.fill(ctx, l, c)
+	if err == nil || ctx.Err() != nil || errors.Is(err, errDamaged) {
+		return at, err
+	}
+	if reset := p.Reset(); reset != nil {
+		return at, errors.Join(err, reset)
+	}
+	at, err = p.fill(ctx, l, c)
+	if err != nil && ctx.Err() == nil {
+		err = p.orFull(err)
+		_ = p.Reset() // it may have filled the disk
+	}
+	return at, err
+}
+
+func (p Place) fill(ctx context.Context, l *Look, c Contents) (at time.Time, err error) {
+	of, _ := os.ReadFile(filepath.Join(p.Store, p.named(copyOfFile)))
+	info, missing := os.Lstat(p.Copy)
+	now := l.baseline.ID + digest([]byte(c.Settings))
+	if missing != nil || !info.IsDir() || string(of) != now {
+		// What was made in the copy may be newer than what another baseline makes it of. With other settings, it may have
+		// links where it now has its own.
+		if err := p.Reset(); err != nil {
+			return at, err
+		}
+		err := errors.Join(os.MkdirAll(p.Copy, 0o700), p.write(p.named(copyOfFile), []byte(now)))
+		if err != nil {
+			return at, err
+		}
+	}
+	if err := os.Chmod(p.Copy, 0o700); err != nil {
+		return at, err
+	}
+	root, err := os.OpenRoot(p.Copy)
+	if err != nil {
+		return at, err
+	}
+	defer root.Close()
+	f := &filler{Place: p, Look: l, root: root, contents: c, made: p.Prepared().Made, have: p.readIndex(p.named(copyFile))}
+	changed, err := f.fill(ctx)
+	if err != nil {
+		return at, err
+	}
+	if changed {
+		if err := p.write(p.named(copyFile), formatIndex(f.now)); err != nil {
+			return at, err
+		}
+	}
+	return p.tick(), nil
+}
+
+// filler fills the copy.
+type filler struct {
+	Place
+	*Look
+	root     *os.Root
+	contents Contents
+	made     []string        // what "prepare" made
+	have     map[string]File // what the copy should have had
+	now      map[string]File // and what it has now
+}
+
+// fill reports whether now differs from have.
+func (f *filler) fill(ctx context.Context) (changed bool, err error) {
+	keep := make(map[string]bool, len(f.want)+len(f.folders))
+	for name := range f.want {
+		keep[name] = false
+	}
+	for name := range f.contents.Files {
+		keep[name] = false
+		addFolders(keep, name)
+	}
+	maps.Copy(keep, f.folders)
+	links := f.linked()
+	for _, name := range links {
+		addFolders(keep, name)
+	}
+	stays := func(name string) bool {
+		isPrepared := f.contents.OnlyPrepared != nil && f.contents.OnlyPrepared(name)
+		return f.contents.Git && name == gitFolder || within(links, name) || within(f.made, name) ||
+			f.rule.Own(name) && !isPrepared
+	}
+	err = f.removeUnwanted()
+	if err != nil {
+		return false, err
+	}
+	entries, err := tree.Sweep(ctx, f.Copy, keep, stays)
+	if err != nil {
+		return false, err
+	}
+	there := make(map[string]tree.Entry, len(entries))
+	for _, e := range entries {
+		there[e.Path] = e
+	}
+	f.now = make(map[string]File, len(f.want))
+	var todo []string
+	for name, want := range f.want {
+		have, e := f.have[name], there[name]
+		sameMode := have.Mode.Perm() == want.Mode.Perm()
+		if e.Path == "" || !sameMode || !have.same(want) || !f.isAsWritten(name, have, e) {
+			todo = append(todo, name)
+			continue
+		}
+		have.Agents = have.Agents || want.Agents
+		f.now[name] = have
+	}
+	for name := range f.baseline.Files {
+		_, wanted := f.want[name]
+		if !wanted { // so the agent's version is that there is none
+			have := f.have[name]
+			changed = changed || have.Hash != "" || !have.Agents
+			f.now[name] = File{Agents: true}
+		}
+	}
+	folders := slices.Sorted(maps.Keys(f.folders))
+	for _, dir := range folders {
+		if err := f.root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
+			return false, err
+		}
+	}
+	if err := f.putAll(ctx, todo); err != nil {
+		return false, err
+	}
+	for _, name := range links {
+		if err := f.link(name, 1); err != nil {
+			return false, err
+		}
+	}
+	for name, text := range f.contents.Files {
+		name = filepath.FromSlash(name)
+		err := errors.Join(f.root.RemoveAll(name), f.root.MkdirAll(filepath.Dir(name), 0o755),
+			f.root.WriteFile(name, text, 0o644))
+		if err != nil {
+			return false, err
+		}
+	}
+	if f.contents.Git {
+		if err := f.borrowGit(); err != nil {
+			return false, err
+		}
+	}
+	err = os.MkdirAll(filepath.Join(f.Copy, filepath.FromSlash(f.contents.Base)), 0o755)
+	return changed || len(todo) > 0 || len(f.now) != len(f.have), err
+}
+
+// removeUnwanted removes what was filled in, and is not to be in the copy any more. What git ignores now would stay.
+func (f *filler) removeUnwanted() error {
+	for name, have := range f.have {
+		_, isWanted := f.want[name]
+		if isWanted || have.Hash == "" {
+			continue
+		}
+		local := filepath.FromSlash(name)
+		_, err := f.root.Lstat(local)
+		if err == nil {
+			err = f.root.RemoveAll(local)
+		} else if !errors.Is(err, fs.ErrPermission) {
+			continue // it is gone, or a link is in the place of a folder above it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAsWritten reports whether a file of the copy is as Fill has written it.
+func (f *filler) isAsWritten(name string, have File, e tree.Entry) bool {
+	if !e.Changed.IsZero() {
+		return have.Stamp == e.Stamp
+	}
+	if have.isLink() { // a system without such times: its text says all
+		text, err := f.root.Readlink(filepath.FromSlash(name))
+		return err == nil && digest([]byte(text)) == have.Hash
+	}
+	hash, err := hashFile(f.root, name)
+	return err == nil && hash == have.Hash
+}
+
+// putAll writes files, with what the objects say.
+func (f *filler) putAll(ctx context.Context, names []string) error {
+	var all sync.WaitGroup
+	var mutex sync.Mutex
+	var errs error
+	next := make(chan string)
+	for range 2 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for name := range next {
+				file, err := f.put(name)
+				mutex.Lock()
+				f.now[name] = file
+				if err != nil && errs == nil {
+					errs = fmt.Errorf("%s: %w", name, err)
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- name
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(errs, ctx.Err())
+}
+
+// put writes one file or link. Make goes by the time of a file: a file that is as at 'trust' gets its time of then, and
+// one that was the agent's at some time a later one, since a check may have made something of its other text.
+func (f *filler) put(name string) (File, error) {
+	want, local := f.want[name], filepath.FromSlash(name)
+	want.Agents = want.Agents || f.have[name].Agents
+	if err := f.root.RemoveAll(local); err != nil {
+		return want, err
+	}
+	if want.isLink() {
+		text, err := f.text(want.Hash, maxLink)
+		if err == nil {
+			err = f.root.Symlink(string(text), local)
+		}
+		return f.stamped(want, local, err)
+	}
+	return f.stamped(want, local, f.putFile(want, local))
+}
+
+// stamped returns a file with the stamp that it has in the copy.
+func (f *filler) stamped(file File, local string, err error) (File, error) {
+	if err != nil {
+		return file, err
+	}
+	info, err := f.root.Lstat(local)
+	if err == nil {
+		file.Stamp = tree.StampOf(info)
+	}
+	return file, err
+}
+
+func (f *filler) putFile(want File, local string) error {
+	in, err := f.open(want.Hash)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	perm := want.Mode.Perm() | 0o600
+	out, err := f.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	h := newHash()
+	_, err = io.Copy(io.MultiWriter(out, h), in)
+	if err == nil {
+		err = f.verify(want.Hash, h)
+	}
+	err = errors.Join(err, out.Close())
+	if err == nil && !want.Agents {
+		err = f.root.Chtimes(local, want.Written, want.Written)
+	}
+	return err
+}
+
+// Git ignores files of the project that checks need, such as packages and keys. The copy has links to them.
+
+// linked returns what the copy has by links.
+func (f *filler) linked() (names []string) {
+	for _, name := range f.ignored {
+		_, wanted := f.want[name]
+		if !wanted && !f.isBelowFile(name) && !f.rule.Own(name) && !within(f.made, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ofPackages are caches that tools write beside the packages: those in the copy are its own.
+var ofPackages = []string{".cache", ".vite", ".vitest", ".tmp"}
+
+// link links a file or folder that git ignores. Of a folder each entry is linked, and of one whose name begins with @
+// each entry of that: so a link in it to a package of the project leads to the one in the copy, and what a check adds
+// stays in the copy.
+func (f *filler) link(name string, levels int) error {
+	from, local := filepath.Join(f.project, filepath.FromSlash(name)), filepath.FromSlash(name)
+	if _, isExtra := f.contents.Files[name]; isExtra || f.rule.Own(name) {
+		return nil
+	}
+	info, err := os.Lstat(from)
+	if err != nil {
+		return nil // it is gone by now
+	}
+	holds := f.folders[name] || f.holdsExtra(name)
+	switch {
+	case !info.IsDir() && holds:
+		return f.unlink(name, nil)
+	case !info.IsDir(), levels == 0 && !holds:
+		return f.linkOne(name, from, info)
+	}
+	if there, err := f.root.Lstat(local); err == nil && !there.IsDir() {
+		_ = f.root.Remove(local)
+	}
+	if err := f.root.MkdirAll(local, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil // the check will say what it misses
+	}
+	here := map[string]bool{}
+	for _, entry := range entries {
+		below := path.Join(name, entry.Name())
+		here[entry.Name()] = true
+		_, wanted := f.want[below]
+		if wanted || slices.Contains(ofPackages, entry.Name()) {
+			continue
+		}
+		more := 0
+		if strings.HasPrefix(entry.Name(), "@") {
+			more = 1
+		}
+		if err := f.link(below, more); err != nil {
+			return err
+		}
+	}
+	return f.unlink(name, here)
+}
+
+// holdsExtra reports whether one of the contents' files is below a folder.
+func (f *filler) holdsExtra(folder string) bool {
+	for name := range f.contents.Files {
+		if strings.HasPrefix(name, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// linkOne makes one link. A link of the project whose text leads to a file of the project leads to that of the copy.
+func (f *filler) linkOne(name, from string, info fs.FileInfo) error {
+	local := filepath.FromSlash(name)
+	to := from
+	if info.Mode()&fs.ModeSymlink != 0 {
+		text, err := os.Readlink(from)
+		text = linkText(f.project, name, text)
+		end := path.Join(path.Dir(name), filepath.ToSlash(text))
+		if err == nil && !filepath.IsAbs(text) && end != ".." && !strings.HasPrefix(end, "../") {
+			to = text
+		}
+	}
+	now, err := f.root.Readlink(local)
+	if err == nil && now == to {
+		return nil
+	}
+	err = errors.Join(f.root.RemoveAll(local), f.root.MkdirAll(filepath.Dir(local), 0o755))
+	if err != nil {
+		return err
+	}
+	err = f.root.Symlink(to, local)
+	if err == nil || runtime.GOOS != "windows" {
+		return err
+	}
+	return copyAll(filepath.Join(f.Copy, local), from) // Windows lets only some users make links
+}
+
+func copyAll(to, from string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return nil
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
+}
+
+// unlink removes links of a folder to what is not in the project any more.
+func (f *filler) unlink(name string, here map[string]bool) error {
+	entries, err := os.ReadDir(filepath.Join(f.Copy, filepath.FromSlash(name)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		below := path.Join(name, entry.Name())
+		local := filepath.FromSlash(below)
+		_, wanted := f.want[below]
+		isScope := strings.HasPrefix(entry.Name(), "@")
+		switch {
+		case here[entry.Name()], wanted:
+			continue
+		case entry.Type()&fs.ModeSymlink != 0:
+			err = f.root.Remove(local)
+		case entry.IsDir() && (isScope || f.folders[below]):
+			err = f.unlink(below, nil)
+			_ = f.root.Remove(local) // if nothing is left there
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tick waits until files that change get a later time than those that have changed before, and returns that time. It is
+// zero if the file system tells no such time, or only seconds.
+func (p Place) tick() time.Time {
+	before := p.clock()
+	for range 50 { // Linux counts on within 10 ms
+		now := p.clock()
+		if now.After(before) {
+			return now
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return time.Time{}
+}
+
+// clock returns the time that a file gets that changes now, beside the copy; zero if there is no such time.
+func (p Place) clock() time.Time {
+	file, err := os.CreateTemp(filepath.Dir(p.Copy), ".clock-")
+	if err != nil {
+		return time.Time{}
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	return tree.ChangedAt(file.Name())
+}
+
+// ChangedSince returns the first file of the copy that is not free, and that has changed since a time that Fill
+// returned, or is gone; "" if there is none. A folder, too, is not free if nothing free is in it, except the copy
+// itself: it could be replaced, and put back.
+func (p Place) ChangedSince(l *Look, since time.Time, free func(name string) bool) string {
+	if since.IsZero() {
+		return ""
+	}
+	changed := func(name string) bool {
+		at := tree.ChangedAt(filepath.Join(p.Copy, filepath.FromSlash(name)))
+		return at.IsZero() || !at.Before(since)
+	}
+	folders := map[string]bool{} // whether something free is in it
+	for _, name := range slices.Sorted(maps.Keys(l.want)) {
+		isFree := free(name)
+		if !isFree && changed(name) {
+			return name
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = folders[dir] || isFree
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if !folders[dir] && changed(dir) {
+			return dir + "/"
+		}
+	}
+	return ""
+}
+
+// Reset removes the copy. The next Fill makes it anew.
+func (p Place) Reset() error {
+	if err := loopdir.RemoveAll(p.Copy); err != nil {
+		return err
+	}
+	for _, name := range []string{copyFile, copyOfFile, preparedFile} {
+		err := os.Remove(filepath.Join(p.Store, p.named(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree is the copy as a tree under the trusted rules: those in the copy are the agent's.
+func (p Place) tree(c Contents) tree.Tree {
+	rules := c.Rules
+	if rules == nil {
+		rules = map[string]string{}
+	}
+	dir := filepath.Join(p.Copy, filepath.FromSlash(c.Base))
+	return tree.Tree{Dir: dir, Top: p.Copy, Rules: rules, Hide: c.OnlyPrepared}
+}

@@ -1,0 +1,743 @@
+package proof
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Change is a file that is in the copy not as it is in the project.
+type Change struct {
+	Path string `json:"path"` // from the top on; a folder ends with a slash
+	Why  string `json:"why"`
+}
+
+// Rule says which changes count. Paths are from the top on.
+type Rule struct {
+	// Why says why a change of a file does not count; "" if it does.
+	Why func(name string, added bool) string
+	// Keys are those of a JSON file that stay as they were trusted.
+	Keys func(name string) []string
+	// Own reports whether the copy has its own of a file or folder that git ignores.
+	Own func(name string) bool
+}
+
+// Why a file is in the copy not as it is in the project.
+const (
+	tooLarge   = "it is larger than 256 MiB"
+	notRegular = "it is a pipe, a socket or a device"
+	unreadable = "it cannot be read"
+	inTheWay   = "a file that stays as it was is in its place"
+	misread    = "a program or a shell could misread its name"
+	leadsOut   = "the link leads out of the project"
+	leadsToGit = "the link leads into .git"
+	leadsToOwn = "the link leads to what git ignores"
+	tooLong    = "it is larger than 4 MiB, and has keys that stay as they were"
+	notJSON    = "it is no JSON object, or has a key twice"
+
+	partProtected = `"protect" names a part of it`
+)
+
+// maxFile is the size of the largest file that counts if it has changed, in bytes.
+const maxFile = 256 << 20
+
+// maxKeys is the size of the largest file of which keys can be protected, in bytes.
+const maxKeys = 4 << 20
+
+// Look is what the copy is to have, and why.
+type Look struct {
+	ID         string // the same for two looks after which checks find the same
+	NotCounted []Change
+	Seen       tree.Entries // the project's files
+
+	baseline *Baseline
+	rule     Rule
+	project  string // the top of the project
+	want     map[string]File
+	folders  map[string]bool // above these, and empty ones
+	ignored  []string        // files and folders of the project that git ignores
+}
+
+// seenFile is the index of what was seen of the project last.
+const seenFile = "seen"
+
+// lastFile has the changes that did not count at the last look, and of which baseline that was.
+const lastFile = "not-counted.json"
+
+// Trust stores a project as it is now, and returns its baseline and what of it cannot be taken.
+func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Baseline, []Change, error) {
+	if err := p.makeStore(); err != nil {
+		return nil, nil, err
+	}
+	l, err := p.begin(top, entries, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.root.Close()
+	var files []tree.Entry
+	for _, e := range entries.List {
+		why := cannotTake(e)
+		switch {
+		case l.isBehindLink(e):
+		case why != "":
+			l.leave(e.Path, why)
+		default:
+			files = append(files, e)
+		}
+	}
+	baseline := map[string]File{}
+	now := time.Now()
+	l.read(ctx, files)
+	for _, e := range files {
+		f := l.now[e.Path]
+		if f.Hash == "" {
+			l.leave(e.Path, unreadable)
+			continue
+		}
+		f.Ignored = e.Ignored
+		f.Written = e.Written
+		if f.Written.After(now) { // make would wait for it
+			f.Written = now
+		}
+		f.Stamp = ""
+		baseline[e.Path] = f
+	}
+	if err := cmp.Or(ctx.Err(), l.err); err != nil {
+		return nil, nil, err
+	}
+	text := formatIndex(baseline)
+	b := &Baseline{ID: digest(text), Files: baseline, folders: foldersOf(baseline)}
+	err = errors.Join(p.write(baselinePrefix+b.ID, text), p.write(p.named(seenFile), formatIndex(l.now)))
+	return b, l.NotCounted, err
+}
+
+func cannotTake(e tree.Entry) string {
+	switch {
+	case e.Mode.IsRegular() && e.Size > maxFile:
+		return tooLarge
+	case !e.Mode.IsRegular() && e.Mode&fs.ModeSymlink == 0:
+		return notRegular
+	}
+	return ""
+}
+
+// looker looks at the project.
+type looker struct {
+	Place
+	*Look
+	root   *os.Root
+	keeps  bool            // what counts is stored
+	began  time.Time       // files that have changed since may change again without another stamp
+	seen   map[string]File // the project's files, as the last look has seen them
+	now    map[string]File // and as this one does
+	agents []string        // files of which the agent's version counts
+	err    error           // why something cannot be stored
+}
+
+func (p Place) begin(top string, entries tree.Entries, keeps bool) (*looker, error) {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	l := &looker{Place: p, root: root, keeps: keeps, began: time.Now(), seen: p.readIndex(p.named(seenFile))}
+	l.now = make(map[string]File, len(entries.List))
+	l.Look = &Look{Seen: entries, project: top}
+	if entries.Closed != nil {
+		l.leave(".", plain.Line(entries.Closed.Error(), 300))
+	}
+	return l, nil
+}
+
+func (l *looker) leave(name, why string) { l.NotCounted = append(l.NotCounted, Change{name, why}) }
+
+// Look says what of a project counts. If keeps is set, what Fill needs of it is stored.
+func (p Place) Look(ctx context.Context, b *Baseline, top string, entries tree.Entries, rule Rule, keeps bool) (
+	*Look, error) {
+	l, err := p.begin(top, entries, keeps)
+	if err != nil {
+		return nil, err
+	}
+	defer l.root.Close()
+	l.baseline, l.rule = b, rule
+	l.judge(ctx)
+	if err := cmp.Or(ctx.Err(), l.err); err != nil {
+		return nil, err
+	}
+	l.addFolders()
+	l.tell()
+	l.ID = l.digest()
+	if keeps {
+		_ = p.write(p.named(seenFile), formatIndex(l.now)) // without it, files are read again
+		p.writeLast(b.ID, l.NotCounted)
+	}
+	return l.Look, nil
+}
+
+// judge decides what the copy is to have.
+func (l *looker) judge(ctx context.Context) {
+	l.want = make(map[string]File, len(l.baseline.Files))
+	here := make(map[string]bool, len(l.Seen.List))
+	var differ []tree.Entry
+	for _, e := range l.Seen.List {
+		if l.isBehindLink(e) {
+			continue
+		}
+		here[e.Path] = true
+		was, trusted := l.baseline.Files[e.Path]
+		known := l.seen[e.Path]
+		if trusted && known.Stamp != "" && known.Stamp == e.Stamp && known.same(was) {
+			l.want[e.Path] = was
+			l.now[e.Path] = known
+			continue
+		}
+		why := cannotTake(e)
+		if why == "" && !trusted {
+			why = l.whyAdded(e.Path)
+		}
+		if why == "" {
+			differ = append(differ, e)
+			continue
+		}
+		l.stays(e.Path, why)
+	}
+	for name := range l.baseline.Files {
+		if here[name] {
+			continue
+		}
+		why := l.rule.Why(name, false)
+		switch {
+		case why != "":
+		case within(l.Seen.Shut, name):
+			why = unreadable
+		case len(l.rule.Keys(name)) > 0:
+			why = partProtected
+		}
+		if why != "" {
+			l.stays(name, why)
+		}
+	}
+	l.read(ctx, differ)
+	var links []tree.Entry
+	for _, e := range differ {
+		f := l.now[e.Path]
+		was, trusted := l.baseline.Files[e.Path]
+		switch {
+		case f.Hash == "":
+			l.stays(e.Path, unreadable)
+		case trusted && f.same(was):
+			l.want[e.Path] = was
+		case trusted && l.rule.Why(e.Path, false) != "":
+			l.stays(e.Path, l.rule.Why(e.Path, false))
+		default:
+			l.takeAgents(e.Path, f)
+			if f.isLink() {
+				links = append(links, e)
+			}
+		}
+	}
+	l.refuseBlocked()
+	l.judgeLinks(links) // of those that are left: one may lead through another
+}
+
+// isBehindLink reports whether a folder above a file that a rule ignores is a link. Git tracks no such file.
+func (l *looker) isBehindLink(e tree.Entry) bool {
+	if !e.Ignored {
+		return false
+	}
+	for dir := path.Dir(e.Path); dir != "."; dir = path.Dir(dir) {
+		info, err := l.root.Lstat(filepath.FromSlash(dir))
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stays has the copy have a file as it was trusted, if it was.
+func (l *looker) stays(name, why string) {
+	l.leave(name, why)
+	was, trusted := l.baseline.Files[name]
+	if trusted {
+		l.want[name] = was
+	}
+}
+
+func (l *looker) takeAgents(name string, f File) {
+	f.Agents = true
+	f.Written = time.Time{}
+	was, trusted := l.baseline.Files[name]
+	if keys := l.rule.Keys(name); trusted && len(keys) > 0 {
+		if f.isLink() || was.isLink() {
+			l.stays(name, partProtected)
+			return
+		}
+		var err error
+		f, err = l.withKeys(name, keys, f, was)
+		switch {
+		case errors.Is(err, errDamaged), errors.As(err, new(storeError)):
+			l.err = err
+			return
+		case err != nil:
+			l.stays(name, err.Error())
+			return
+		}
+	}
+	l.want[name] = f
+	l.agents = append(l.agents, name)
+}
+
+// whyAdded says why a new file does not count; "" if it may.
+func (l *looker) whyAdded(name string) string {
+	why := l.rule.Why(name, true)
+	if why == "" && isMisread(name) {
+		why = misread
+	}
+	return why
+}
+
+// isMisread reports whether a program could take a name for an option, or a shell for more than one word, if a makefile
+// or a script hands it over.
+func isMisread(name string) bool {
+	return strings.Contains("/"+name, "/-") || strings.ContainsAny(name, "`;|&<>\n") || strings.Contains(name, "$(") ||
+		strings.Contains(name, "${") || strings.Contains(name, "$IFS") || strings.Contains(name, "$PS4")
+}
+
+// read finds out what files of the project say, and stores what may count.
+func (l *looker) read(ctx context.Context, entries []tree.Entry) {
+	found := make([]File, len(entries))
+	errs := make([]error, len(entries))
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := range next {
+				found[i], errs[i] = l.readOne(entries[i])
+			}
+		})
+	}
+	for i := range entries {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	for i, e := range entries {
+		l.now[e.Path] = found[i]
+		if errors.As(errs[i], new(storeError)) {
+			l.err = errs[i]
+		}
+	}
+}
+
+// readOne returns a file without a hash if it cannot be read.
+func (l *looker) readOne(e tree.Entry) (f File, err error) {
+	f = File{Mode: e.Mode}
+	was, trusted := l.baseline.file(e.Path)
+	counts := l.keeps && (l.baseline == nil || !trusted || l.rule.Why(e.Path, false) == "")
+	known := l.seen[e.Path]
+	if known.Stamp != "" && known.Stamp == e.Stamp && (!counts || l.hasObject(known.Hash)) {
+		f.Hash = known.Hash
+		f.Stamp = e.Stamp
+		return f, nil
+	}
+	if f.isLink() {
+		text, err := l.root.Readlink(filepath.FromSlash(e.Path))
+		if err != nil {
+			return f, err
+		}
+		f.Hash, err = l.keepFrom(strings.NewReader(linkText(l.project, e.Path, text)))
+		return f, err
+	}
+	if e.Changed.IsZero() && e.Written.Before(l.began.Add(-coarsest)) || !e.Changed.IsZero() && !e.ChangedSince(l.began) {
+		f.Stamp = e.Stamp
+	}
+	if trusted || !counts {
+		f.Hash, err = hashFile(l.root, e.Path)
+	}
+	if err == nil && counts && (!trusted || f.Hash != was.Hash) {
+		f.Hash, err = l.keep(l.root, e.Path)
+	}
+	if err != nil {
+		f.Hash = ""
+		f.Stamp = ""
+	}
+	return f, err
+}
+
+// coarsest is how far apart two changes of a file may be that give it one time, on some file system.
+const coarsest = 2 * time.Second
+
+func (b *Baseline) file(name string) (f File, is bool) {
+	if b == nil {
+		return f, false
+	}
+	f, is = b.Files[name]
+	return f, is
+}
+
+// linkText returns where a link leads. One that names the project by its whole path leads to the same file of the copy.
+// One that leads out of the project leads to the same file from everywhere.
+func linkText(project, name, text string) string {
+	rest, below := strings.CutPrefix(filepath.ToSlash(text)+"/", filepath.ToSlash(project)+"/")
+	rest = cmp.Or(strings.Trim(rest, "/"), ".")
+	if below && filepath.IsLocal(filepath.FromSlash(rest)) {
+		return strings.Repeat("../", strings.Count(name, "/")) + rest
+	}
+	to := filepath.Join(filepath.Dir(filepath.FromSlash(name)), text)
+	if !filepath.IsAbs(text) && !filepath.IsLocal(to) {
+		return filepath.Join(project, to)
+	}
+	return text
+}
+
+func hashFile(root *os.Root, name string) (string, error) {
+	in, err := openRegular(root, name)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := newHash()
+	_, err = io.Copy(h, in)
+	return sumOf(h), err
+}
+
+// openRegular opens a regular file below a folder. It waits for no pipe that has taken its place, and follows no link
+// out of the folder.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// withKeys returns the agent's version of a JSON file with some keys as they were trusted.
+func (l *looker) withKeys(name string, keys []string, now, was File) (File, error) {
+	trusted, err := l.text(was.Hash, maxKeys)
+	if err != nil {
+		return now, err
+	}
+	in, err := openRegular(l.root, name)
+	if err != nil || now.isLink() {
+		return now, errors.New(unreadable)
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxKeys+1))
+	switch {
+	case err != nil:
+		return now, errors.New(unreadable)
+	case len(text) > maxKeys:
+		return now, errors.New(tooLong)
+	case !isObject(text), !isObject(trusted):
+		return now, errors.New(notJSON)
+	}
+	for _, key := range keys {
+		is, before := gjson.GetBytes(text, key), gjson.GetBytes(trusted, key)
+		if sameJSON(is.Raw, before.Raw) {
+			continue
+		}
+		l.leave(name+"#"+key, `"protect" names it`)
+		if before.Exists() {
+			text, err = sjson.SetRawBytes(text, key, []byte(before.Raw))
+		} else {
+			text, err = sjson.DeleteBytes(text, key)
+		}
+		if err != nil {
+			return now, err
+		}
+	}
+	now.Hash, err = l.keepFrom(bytes.NewReader(text))
+	return now, err
+}
+
+// isObject reports whether a text is a JSON object in which all programs read the same.
+func isObject(text []byte) bool {
+	withoutBOM, err := jsontext.Check(text)
+	return err == nil && len(withoutBOM) == len(text) && gjson.ParseBytes(text).IsObject() &&
+		jsontext.Twice(jsontext.String(text)) == ""
+}
+
+// judgeLinks decides which links of the agent's count.
+func (l *looker) judgeLinks(changed []tree.Entry) {
+	if len(changed) == 0 {
+		return
+	}
+	links := map[string]string{} // of the copy
+	for name, f := range l.want {
+		if !f.isLink() {
+			continue
+		}
+		text, err := l.text(f.Hash, maxLink)
+		if err != nil {
+			l.err = err
+			return
+		}
+		links[name] = string(text)
+	}
+	hidden := map[string]bool{}
+	for _, name := range l.Seen.Hidden {
+		_, isFile := l.want[name] // git tracks it
+		hidden[name] = !isFile
+	}
+	for _, e := range changed {
+		_, counts := links[e.Path]
+		why := ""
+		if counts {
+			why = whyLink(links, hidden, e.Path)
+		}
+		if why != "" {
+			delete(l.want, e.Path)
+			l.stays(e.Path, why)
+		}
+	}
+}
+
+// maxLink is the longest text of a link, in bytes.
+const maxLink = 64 << 10
+
+// whyLink says why a link does not count; "" if it does. It may not even lead through what git ignores: that can be a
+// link, too.
+func whyLink(links map[string]string, hidden map[string]bool, name string) string {
+	isGit := func(name string) bool { return strings.EqualFold(path.Base(name), ".git") }
+	end, inside := follow(links, name, func(name string) bool { return hidden[name] || isGit(name) })
+	switch {
+	case !inside:
+		return leadsOut
+	case isGit(end):
+		return leadsToGit
+	case hidden[end]:
+		return leadsToOwn
+	}
+	return ""
+}
+
+// maxSteps is how many names and links are followed to see where a link leads. The system follows at most 40 links.
+const maxSteps = 1000
+
+// follow returns where a link leads in a tree in which these are all the links, also by a folder on its way that is a
+// link. links has their texts by path. It follows no further than to where stop reports true. inside is false if it
+// leads out of the tree, or in circles.
+func follow(links map[string]string, link string, stop func(name string) bool) (end string, inside bool) {
+	at, todo := path.Dir(link), path.Base(link)
+	for range maxSteps {
+		if strings.HasPrefix(todo, "/") || filepath.IsAbs(filepath.FromSlash(todo)) || strings.HasPrefix(todo, `\`) {
+			return "", false
+		}
+		if todo == "" {
+			return at, true
+		}
+		name, rest, _ := strings.Cut(todo, "/")
+		todo = strings.TrimLeft(rest, "/")
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if at == "." {
+				return "", false
+			}
+			at = path.Dir(at)
+			continue
+		}
+		next := path.Join(at, name)
+		text, is := links[next]
+		if !is && stop(next) {
+			return next, true
+		}
+		if !is {
+			at = next
+			continue
+		}
+		todo = text + "/" + todo
+	}
+	return "", false
+}
+
+// within reports whether a path is that of one of these files and folders, or below it.
+func within(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") })
+}
+
+// refuseBlocked refuses what would take the place of a file that stays as it was trusted.
+func (l *looker) refuseBlocked() {
+	for _, name := range l.agents {
+		if l.isBlocked(name) {
+			delete(l.want, name)
+			l.leave(name, inTheWay)
+		}
+	}
+}
+
+func (l *looker) isBlocked(name string) bool {
+	if l.isBelowFile(name) {
+		return true
+	}
+	if !l.baseline.Has(name) {
+		return false
+	}
+	for stays, f := range l.want {
+		if !f.Agents && strings.HasPrefix(stays, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// isBelowFile reports whether the copy is to have a file or link in the place of a folder above a path.
+func (l *Look) isBelowFile(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		_, is := l.want[dir]
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+// addFolders notes which folders the copy is to have, and what of the project it is to have by links.
+func (l *looker) addFolders() {
+	l.folders = foldersOf(l.want)
+	for _, name := range l.Seen.Folders { // a check may need an empty one, too
+		_, isFile := l.want[name]
+		if !isFile && !l.folders[name] && !l.isBelowFile(name) && l.whyAdded(name+"/x") == "" {
+			l.folders[name] = true
+			addFolders(l.folders, name)
+		}
+	}
+	l.ignored = l.Seen.Hidden
+}
+
+// tell sorts what does not count. Of a new folder in which nothing counts, it names only the folder, unless something
+// is wrong with a file itself.
+func (l *looker) tell() {
+	used := foldersOf(l.want)
+	told := map[Change]bool{}
+	var changes []Change
+	for _, c := range l.NotCounted {
+		isOdd := l.rule.Why(c.Path, true) == ""
+		for dir := path.Dir(c.Path); dir != "." && !isOdd; dir = path.Dir(dir) {
+			if !used[dir] && !l.baseline.Has(dir) {
+				c.Path = dir + "/"
+			}
+		}
+		if !told[c] {
+			told[c] = true
+			changes = append(changes, c)
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	l.NotCounted = slices.CompactFunc(changes, func(a, b Change) bool { return a.Path == b.Path })
+}
+
+// IsIgnored reports whether git ignores a file of the project, or the copy has its own.
+func (l *Look) IsIgnored(name string) bool { return within(l.ignored, name) }
+
+// Files returns the paths of the files that the copy is to have, sorted.
+func (l *Look) Files() []string { return slices.Sorted(maps.Keys(l.want)) }
+
+// lastLook is what was left out at the last look, and of which baseline that was.
+type lastLook struct {
+	Baseline   string   `json:"baseline"`
+	NotCounted []Change `json:"notCounted"`
+}
+
+func (p Place) writeLast(id string, changes []Change) {
+	text, err := json.Marshal(lastLook{id, changes})
+	if err == nil {
+		_ = p.write(p.named(lastFile), text)
+	}
+}
+
+// LastNotCounted returns what did not count when a stop looked last. It does not look at the project.
+func (p Place) LastNotCounted(id string) []Change {
+	var last lastLook
+	text, err := os.ReadFile(filepath.Join(p.Store, p.named(lastFile)))
+	if err != nil || json.Unmarshal(text, &last) != nil || last.Baseline != id {
+		return nil
+	}
+	return last.NotCounted
+}
+
+// Differ returns the paths of the files that differ between two baselines, sorted.
+func (b *Baseline) Differ(other *Baseline) (names []string) {
+	for name, f := range b.Files {
+		g, is := other.Files[name]
+		if !is || !f.same(g) {
+			names = append(names, name)
+		}
+	}
+	for name := range other.Files {
+		_, is := b.Files[name]
+		if !is {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sameJSON reports whether two JSON values say the same; "" is none.
+func sameJSON(a, b string) bool {
+	var x, y any
+	if a == "" || b == "" {
+		return a == b
+	}
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// digest returns the hash of what the copy is to have.
+func (l *looker) digest() string {
+	h := newHash()
+	names := make([]string, 0, len(l.want))
+	for name := range l.want {
+		names = append(names, name)
+	}
+	used := foldersOf(l.want)
+	for name := range l.folders {
+		if !used[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var line []byte
+	for _, name := range names {
+		f := l.want[name] // of a folder, nothing
+		line = strconv.AppendBool(append(append(line[:0], name...), 0), f.isLink())
+		line = strconv.AppendUint(line, uint64(f.Mode.Perm()), 8)
+		line = append(append(line, f.Hash...), 0)
+		h.Write(line)
+	}
+	return sumOf(h)
+}

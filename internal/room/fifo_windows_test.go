@@ -1,3 +1,0 @@
-package room
-
-func makeFIFO(*world, string) {}
