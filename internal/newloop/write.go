@@ -85,7 +85,7 @@ func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 		return nil
 	}
 	if f.name == loopdir.PromptFile && m.counts != "" {
-		f.text += "\n" + m.counts
+		f.text += "\n" + strings.TrimPrefix(m.counts, "\n")
 	}
 	// Trusted first: if init is cut off in between, the next init writes both again.
 	if f.name == loopdir.ConfigFile {

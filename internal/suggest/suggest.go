@@ -59,7 +59,11 @@ func For(project, dir string, checks []string) Suggestion {
 	}
 	s.Protect = slices.Concat(tests, others)
 	s.explain("tests stay as they are now, and the agent may add some: ", tests)
-	s.explain("what checks run stays as it is now, and + keeps new files out: ", others)
+	about := "what checks run stays as it is now: "
+	if slices.ContainsFunc(others, func(pattern string) bool { return strings.HasPrefix(pattern, "+") }) {
+		about = "what checks run stays as it is now, and + keeps new files out: "
+	}
+	s.explain(about, others)
 	s.explain("the copy has its own outputs, and what would lead back here: ", slices.Concat(links, s.Outputs[count:]))
 	if s.Git {
 		s.Lines = append(s.Lines, "the copy has a repository, as a check uses git")

@@ -159,7 +159,7 @@ func (t *truster) trust(yes bool) error {
 	}
 	t.show(record, before, list)
 	if record.ListSHA256 != "" {
-		fmt.Fprintf(t.w, "locked as they are: %s of %s\n",
+		fmt.Fprintf(t.w, "taken as they are: %s of %s\n",
 			plain.Count(len(list.Items), "feature"), plain.Path(t.l.At.Project, t.path))
 	}
 	switch {
