@@ -305,7 +305,6 @@ func show(s cli.Screen, v Status) {
 	default:
 		row("commit", "not committed: "+v.Uncommitted)
 	}
-	row("not counted", v.NotUsed)
 	for i, verdict := range v.Verdicts {
 		row([]string{"lately", ""}[min(i, 1)], verdict.String())
 	}

@@ -108,6 +108,10 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	}
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.FilesNotCounted(p)
+	if v.NotUsed != "" {
+		trust := loop.InProject(l.Env, l.At, l.Call("trust"))
+		v.Notes = append(v.Notes, fmt.Sprintf("not counted: %s; to have that count: %s", v.NotUsed, trust))
+	}
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that")
 	}
