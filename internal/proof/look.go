@@ -14,11 +14,9 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -329,23 +327,23 @@ func isMisread(name string) bool {
 func (l *looker) read(ctx context.Context, entries []tree.Entry) {
 	found := make([]File, len(entries))
 	errs := make([]error, len(entries))
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			for i := range next {
-				found[i], errs[i] = l.readOne(entries[i])
-			}
-		})
-	}
-	for i := range entries {
-		if ctx.Err() != nil {
-			break
+	indexes := map[string][]int{} // by folder
+	var folders []string
+	for i, e := range entries {
+		dir := path.Dir(e.Path)
+		if indexes[dir] == nil {
+			folders = append(folders, dir)
 		}
-		next <- i
+		indexes[dir] = append(indexes[dir], i)
 	}
-	close(next)
-	all.Wait()
+	inFolders(ctx, l.root, folders, func(dir string, root *os.Root, err error) {
+		for _, i := range indexes[dir] {
+			found[i], errs[i] = File{Mode: entries[i].Mode}, err
+			if err == nil && ctx.Err() == nil {
+				found[i], errs[i] = l.readOne(root, entries[i])
+			}
+		}
+	})
 	for i, e := range entries {
 		l.now[e.Path] = found[i]
 		if errors.As(errs[i], new(storeError)) {
@@ -355,8 +353,9 @@ func (l *looker) read(ctx context.Context, entries []tree.Entry) {
 }
 
 // readOne returns a file without a hash if it cannot be read.
-func (l *looker) readOne(e tree.Entry) (f File, err error) {
+func (l *looker) readOne(root *os.Root, e tree.Entry) (f File, err error) {
 	f = File{Mode: e.Mode}
+	base := path.Base(e.Path)
 	was, trusted := l.baseline.file(e.Path)
 	counts := l.keeps && (l.baseline == nil || !trusted || l.rule.Why(e.Path, false) == "")
 	known := l.seen[e.Path]
@@ -366,7 +365,7 @@ func (l *looker) readOne(e tree.Entry) (f File, err error) {
 		return f, nil
 	}
 	if f.isLink() {
-		text, err := l.root.Readlink(filepath.FromSlash(e.Path))
+		text, err := root.Readlink(base)
 		if err != nil {
 			return f, err
 		}
@@ -377,10 +376,10 @@ func (l *looker) readOne(e tree.Entry) (f File, err error) {
 		f.Stamp = e.Stamp
 	}
 	if trusted || !counts {
-		f.Hash, err = hashFile(l.root, e.Path)
+		f.Hash, err = hashFile(root, base)
 	}
 	if err == nil && counts && (!trusted || f.Hash != was.Hash) {
-		f.Hash, err = l.keep(l.root, e.Path)
+		f.Hash, err = l.keep(root, base)
 	}
 	if err != nil {
 		f.Hash = ""

@@ -6,6 +6,7 @@
 package proof
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -246,13 +247,20 @@ func (p Place) keep(root *os.Root, name string) (sum string, err error) {
 }
 
 func (p Place) keepFrom(in io.Reader) (sum string, err error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxInMemory+1))
+	if err != nil {
+		return "", err
+	}
+	if len(text) <= maxInMemory {
+		return p.keepText(text)
+	}
 	out, err := os.CreateTemp(filepath.Join(p.Store, objectsFolder), newPrefix)
 	if err != nil {
 		return "", storeError{p.orFull(err)}
 	}
 	defer os.Remove(out.Name()) // unless it was renamed
 	h, stored := newHash(), &storeWriter{to: out}
-	_, err = io.Copy(io.MultiWriter(stored, h), in)
+	_, err = io.Copy(io.MultiWriter(stored, h), io.MultiReader(bytes.NewReader(text), in))
 	failed := errors.Join(stored.err, out.Close())
 	if failed != nil {
 		return "", storeError{p.orFull(failed)}
@@ -261,20 +269,59 @@ func (p Place) keepFrom(in io.Reader) (sum string, err error) {
 		return "", err
 	}
 	sum = sumOf(h)
-	err = os.Rename(out.Name(), p.object(sum))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(filepath.Dir(p.object(sum)), 0o700)
-		if err == nil {
-			err = os.Rename(out.Name(), p.object(sum))
-		}
-	}
-	if err != nil && p.hasObject(sum) { // Windows does not replace a file that somebody reads
-		err = nil
+	err = os.MkdirAll(filepath.Dir(p.object(sum)), 0o700)
+	if err == nil {
+		err = p.rename(out.Name(), sum)
 	}
 	if err != nil {
 		return "", storeError{err}
 	}
 	return sum, nil
+}
+
+// maxInMemory is how many bytes of a file are held in memory. If there are not more, an object that is there already
+// and says the same is not written again.
+const maxInMemory = 1 << 20
+
+// keepText stores a text as an object. Its temporary file is where the object will be: many files that are created in
+// one folder at the same time wait for each other.
+func (p Place) keepText(text []byte) (sum string, err error) {
+	sum = digest(text)
+	old, err := os.ReadFile(p.object(sum))
+	if err == nil && bytes.Equal(old, text) { // else it is damaged
+		return sum, nil
+	}
+	dir := filepath.Dir(p.object(sum))
+	out, err := os.CreateTemp(dir, newPrefix)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(dir, 0o700)
+		if err == nil {
+			out, err = os.CreateTemp(dir, newPrefix)
+		}
+	}
+	if err != nil {
+		return "", storeError{p.orFull(err)}
+	}
+	_, err = out.Write(text)
+	err = errors.Join(err, out.Close())
+	if err == nil {
+		err = p.rename(out.Name(), sum)
+	}
+	if err != nil {
+		_ = os.Remove(out.Name())
+		return "", storeError{p.orFull(err)}
+	}
+	return sum, nil
+}
+
+// rename makes a temporary file an object.
+func (p Place) rename(file, sum string) error {
+	err := os.Rename(file, p.object(sum))
+	if err != nil && p.hasObject(sum) { // Windows does not replace a file that somebody reads
+		_ = os.Remove(file)
+		return nil
+	}
+	return err
 }
 
 // storeError says that something cannot be stored, which is no fault of the file.
