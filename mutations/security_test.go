@@ -250,7 +250,8 @@ var security = []row{
 		hook("copy-attacks"),
 		"internal/loop/copy.go",
 		`			case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
-				return ` + "`\"work\" does not name it`\n",
+				return proof.IsNotWork
+`,
 		"",
 	},
 	{

@@ -38,7 +38,7 @@ var stopRules = []rule{
 	// What is missing, and what no agent can repair.
 	listOutOfDate, unrepairable,
 	// The agent wants a person, or waits.
-	agentAsksForPerson, pastDeadline, backgroundWork, startsOpen,
+	agentAsksForPerson, pastDeadline, backgroundWork,
 	// What is claimed is proven, and there is a feature to work on.
 	claimedFeatures, nextFeature,
 	// The loop has used what it may use, or gets nowhere.
@@ -49,6 +49,7 @@ var stopRules = []rule{
 
 // claimedFeatures looks at what is claimed, if the stop is about that.
 func claimedFeatures(st *stop) answer {
+	st.next.Complete = false // as it was at an earlier stop
 	if st.NoClaims || st.List.Err != nil {
 		return answer{}
 	}
@@ -189,12 +190,6 @@ func backgroundWork(st *stop) answer {
 	}
 	st.next.WaitingFor = plain.Line(strings.Join(st.Running, " and "), 300)
 	return answer{verdict: Wait}
-}
-
-// startsOpen forgets that the loop was complete at an earlier stop: what follows decides that anew.
-func startsOpen(st *stop) answer {
-	st.next.Complete = false
-	return answer{}
 }
 
 // claimed reports whether somebody claims that a loop without a list is complete: the agent, an evaluator's command, or

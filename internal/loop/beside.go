@@ -28,7 +28,7 @@ func (p *Picture) Beside(worktree string) (*Picture, error) {
 	if top == "" {
 		return nil, fmt.Errorf("the project %s is in no git repository", at.Project)
 	}
-	if name := namesProject(p.Config.Config, at.Project); name != "" {
+	if name := namesProject(p.Config.Checks, at.Project); name != "" {
 		return nil, fmt.Errorf("the check %s names the project by its whole path, so it cannot look at another work "+
 			"tree; name files from the project's folder on", name)
 	}
@@ -52,17 +52,17 @@ func (p *Picture) in(folder string) *Picture {
 }
 
 // namesProject returns the first check that names the project by its whole path, "" for none.
-func namesProject(c config.Config, project string) string {
-	for _, check := range c.Checks {
-		if namesPath(check.String(), project) {
+func namesProject(checks []config.Check, project string) string {
+	for _, check := range checks {
+		if NamesPath(check.String(), project) {
 			return plain.Line(cmp.Or(check.Name, check.String()), 80)
 		}
 	}
 	return ""
 }
 
-// namesPath reports whether a command has a path, or one below it.
-func namesPath(command, path string) bool {
+// NamesPath reports whether a command has a path, or one below it.
+func NamesPath(command, path string) bool {
 	for _, after, found := strings.Cut(command, path); found; _, after, found = strings.Cut(after, path) {
 		if after == "" || strings.ContainsAny(after[:1], `/\"'`+" \t;&|)") {
 			return true

@@ -83,7 +83,9 @@ func (l *Loop) takeBaseline(c config.Config, record *config.Trust, keeps bool) e
 	if !loopdir.Protects(l.At.StatePath(), l.At.Project) {
 		return refuse("%w", loopdir.ErrUnprotected)
 	}
-	if name := namesProject(c, l.At.Project); name != "" {
+	inProject := func(check config.Check) bool { return check.In == config.InProject }
+	inCopy := slices.DeleteFunc(slices.Clone(c.Checks), inProject)
+	if name := namesProject(inCopy, l.At.Project); name != "" {
 		return fmt.Errorf(`the check %s names the project by its whole path, so it would not look at the copy; `+
 			`name files from the project's folder on, or give the check "in": "project"`, name)
 	}
@@ -125,7 +127,7 @@ func (l *Loop) takeBaseline(c config.Config, record *config.Trust, keeps bool) e
 	record.Baseline = baseline.ID
 	record.Top = p.Config.Top
 	record.CopyDir = p.Config.CopyDir
-	l.untaken = p.fromProject(left)
+	l.omissions = p.fromProject(left)
 	return nil
 }
 
@@ -194,9 +196,9 @@ func (p *Picture) rule() proof.Rule {
 			name = fromBase(base, name)
 			switch {
 			case c.Protects(name, added):
-				return `"protect" names it`
+				return proof.IsProtected
 			case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
-				return `"work" does not name it`
+				return proof.IsNotWork
 			}
 			return ""
 		},
@@ -464,8 +466,8 @@ func (p *Picture) confinedTo() string {
 	return top
 }
 
-// Untaken returns what of the project the baseline that was taken last does not have.
-func (l *Loop) Untaken() []proof.Change { return l.untaken }
+// Omissions returns what of the project the baseline that was taken last does not have.
+func (l *Loop) Omissions() []proof.Change { return l.omissions }
 
 // IdleProtect returns the entries of "protect" that name nothing of a baseline, so that they protect nothing. Git may
 // ignore what they are for.
@@ -521,7 +523,12 @@ func (p *Picture) trustedProgram(ctx context.Context, c config.Command) (runs co
 	place := p.place()
 	place.Name = "trusted"
 	place.Copy = filepath.Join(filepath.Dir(p.Config.CopyDir), "trusted", filepath.Base(p.Config.CopyDir))
+	lock, err := loopdir.LockFile(filepath.Join(place.Store, "trusted.lock"), lookTime) // two processes may notify
+	if err != nil {
+		return c, "", err
+	}
 	_, err = place.Fill(ctx, baseline.AsTrusted(), proof.Contents{Base: p.base()})
+	err = errors.Join(err, lock.Close())
 	if err != nil {
 		return c, "", err
 	}

@@ -23,8 +23,9 @@ func TestInProject(t *testing.T) {
 		"protect":  []string{"check.sh"},
 		"checks": []any{
 			map[string]any{"name": "writes", "command": "echo >>check.sh && touch " + wrote, "when": "claim"},
-			map[string]any{"name": "waits", "command": "until test -e " + wrote + "; do sleep 0.01; done; ! grep '^$' check.sh",
-				"in": "project", "when": "claim"},
+			map[string]any{"name": "waits",
+				"command": "until test -e " + wrote + "; do sleep 0.01; done; ! grep '^$' check.sh",
+				"in":      "project", "when": "claim"},
 		},
 	})
 	if err != nil {

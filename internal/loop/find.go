@@ -34,7 +34,7 @@ type Loop struct {
 	look   *proof.Look     // at the project, as the last one was in this decision; nil: there was none
 	base   *proof.Baseline // as it was read last
 
-	untaken []proof.Change // what the baseline that was taken last does not have
+	omissions []proof.Change // what the baseline that was taken last does not have
 
 	stopping bool              // this process answers a stop; see BeginStop
 	answered bool              // the stop is answered already; see answeredMeanwhile

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/suggest"
 )
@@ -44,7 +45,7 @@ func (m *Maker) config() ([]byte, error) {
 	var checks []checkJSON
 	for i, command := range m.Checks {
 		check := checkJSON{Command: command}
-		if slices.Contains(s.InProject, i) {
+		if m.runsInProject(i) {
 			check.In = config.InProject
 		}
 		checks = append(checks, check)
@@ -69,6 +70,12 @@ func (m *Maker) config() ([]byte, error) {
 		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Work, s.Protect, s.Outputs,
 		prepare, s.Git, m.OnComplete,
 	})
+}
+
+// runsInProject reports whether a check has to run in the project: it runs a container that has the project's folders,
+// or names the project by its whole path.
+func (m *Maker) runsInProject(i int) bool {
+	return slices.Contains(m.suggestion().InProject, i) || loop.NamesPath(m.Checks[i], m.Project)
 }
 
 // suggestion returns what to write into a new ralph.json for the checks, of the list, too.

@@ -227,10 +227,13 @@ func (m *Maker) Show(path string) string { return plain.Path(m.Project, path) }
 
 // Tell says what a person should know of the loop before it begins.
 func (m *Maker) Tell() {
-	for _, check := range m.Checks {
+	for i, check := range m.Checks {
 		of := ""
 		if perFeature(check) && m.List != config.ListNone {
 			of = " for each feature"
+		}
+		if !m.takenUp && m.runsInProject(i) {
+			of += ", in the project"
 		}
 		fmt.Fprintf(m.Out, "  must hold%s: %s\n", of, plain.Line(check, 300))
 	}

@@ -176,7 +176,7 @@ func (m *Maker) lookAtBaseline(l *loop.Loop, record config.Trust) {
 	if err != nil {
 		return
 	}
-	for _, change := range l.Untaken() {
+	for _, change := range l.Omissions() {
 		m.warnings = append(m.warnings, "not in the copy for the checks: "+change.Path+": "+change.Why)
 	}
 	for _, program := range l.MissingPrograms(c) {

@@ -27,7 +27,7 @@ type Contents struct {
 	Files map[string][]byte // files that are no part of what is proven, by path from the top on
 	Git   bool              // a repository that borrows from the project
 
-	Settings string // if they change, the copy is made anew
+	Settings string // if they change, the copy is made again
 
 	// OnlyPrepared reports whether only what "prepare" made in a folder stays there. It may be nil.
 	OnlyPrepared func(folder string) bool
@@ -40,8 +40,8 @@ const (
 )
 
 // Fill makes the copy what it is to be. What is there of an earlier time and is the copy's own stays. If that fails,
-// Fill makes the copy anew, once. What changes in the copy from then on has the time that Fill returns, or a later one;
-// zero: programs can set the times of all files.
+// Fill makes the whole copy again, once. What changes in the copy from then on has the time that Fill returns, or a
+// later one; zero: programs can set the times of all files.
 func (p Place) Fill(ctx context.Context, l *Look, c Contents) (at time.Time, err error) {
 	at, err = p.fill(ctx, l, c)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errDamaged) {
@@ -100,10 +100,10 @@ type filler struct {
 	*Look
 	root     *os.Root
 	contents Contents
-	made     []string        // what "prepare" made
-	have     map[string]File // what the copy should have had
-	there    map[string]bool // files that it has, and is to have
-	now      map[string]File // and what it has now
+	made     []string              // what "prepare" made
+	have     map[string]File       // what the copy should have had
+	there    map[string]tree.Entry // files that it has and is to have
+	now      map[string]File       // and what it has now
 }
 
 // fill reports whether now differs from have.
@@ -134,16 +134,14 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	there := make(map[string]tree.Entry, len(entries))
+	f.there = make(map[string]tree.Entry, len(entries))
 	for _, e := range entries {
-		there[e.Path] = e
+		f.there[e.Path] = e
 	}
 	f.now = make(map[string]File, len(f.want))
-	f.there = make(map[string]bool, len(there))
 	var todo []string
 	for name, want := range f.want {
-		have, e := f.have[name], there[name]
-		f.there[name] = e.Path != ""
+		have, e := f.have[name], f.there[name]
 		sameMode := have.Mode.Perm() == want.Mode.Perm()
 		if e.Path == "" || !sameMode || !have.same(want) || !f.isAsWritten(name, have, e) {
 			todo = append(todo, name)
@@ -227,58 +225,51 @@ func (f *filler) isAsWritten(name string, have File, e tree.Entry) bool {
 
 // putAll writes files, with what the objects say.
 func (f *filler) putAll(ctx context.Context, names []string) error {
-	slices.Sort(names)
-	below := map[string][]string{} // by folder
-	var folders []string
-	for _, name := range names {
-		dir := path.Dir(name)
-		if below[dir] == nil {
-			folders = append(folders, dir)
-		}
-		below[dir] = append(below[dir], name)
-	}
 	var mutex sync.Mutex
 	var errs error
-	inFolders(ctx, f.root, folders, func(dir string, root *os.Root, err error) {
-		for _, name := range below[dir] {
-			file := f.want[name]
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err == nil {
-				file, err = f.put(root, name)
-			}
-			mutex.Lock()
-			f.now[name] = file
-			if err != nil && errs == nil {
-				errs = fmt.Errorf("%s: %w", name, err)
-			}
-			mutex.Unlock()
+	inFolders(ctx, f.root, names, func(i int, root *os.Root, err error) {
+		name := names[i]
+		file := f.want[name]
+		if err == nil {
+			file, err = f.put(root, name)
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		f.now[name] = file
+		if err != nil && errs == nil {
+			errs = fmt.Errorf("%s: %w", name, err)
 		}
 	})
 	return errors.Join(errs, ctx.Err())
 }
 
-// inFolders calls do for each of some folders below root, on all processors. A file is opened faster from its folder
-// than by its whole path, and two processors are in each other's way in one folder.
-func inFolders(ctx context.Context, root *os.Root, folders []string, do func(dir string, root *os.Root, err error)) {
+// inFolders calls do for the index of each of some files below root, and for the folder of the file, on all processors.
+// A file is opened faster from its folder than by its whole path, and two processors are in each other's way in one
+// folder. Nothing more is called when ctx is over.
+func inFolders(ctx context.Context, root *os.Root, names []string, do func(i int, folder *os.Root, err error)) {
+	indexes := map[string][]int{} // by folder
+	for i, name := range names {
+		dir := path.Dir(name)
+		indexes[dir] = append(indexes[dir], i)
+	}
 	next := make(chan string)
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for dir := range next {
 				folder, err := root.OpenRoot(filepath.FromSlash(dir))
-				do(dir, folder, err)
+				for _, i := range indexes[dir] {
+					if ctx.Err() == nil {
+						do(i, folder, err)
+					}
+				}
 				if err == nil {
 					folder.Close()
 				}
 			}
 		})
 	}
-	for _, dir := range folders {
-		if ctx.Err() != nil {
-			break
-		}
+	for dir := range indexes {
 		next <- dir
 	}
 	close(next)
@@ -290,7 +281,8 @@ func inFolders(ctx context.Context, root *os.Root, folders []string, do func(dir
 func (f *filler) put(root *os.Root, name string) (File, error) {
 	want, local := f.want[name], path.Base(name)
 	want.Agents = want.Agents || f.have[name].Agents
-	if f.there[name] {
+	_, exists := f.there[name]
+	if exists {
 		err := root.Remove(local)
 		if err != nil {
 			return want, err
@@ -538,7 +530,7 @@ func (p Place) ChangedSince(l *Look, since time.Time, free func(name string) boo
 	return ""
 }
 
-// Reset removes the copy. The next Fill makes it anew.
+// Reset removes the copy. The next Fill makes it again.
 func (p Place) Reset() error {
 	if err := loopdir.RemoveAll(p.Copy); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -42,6 +41,12 @@ type Rule struct {
 	// Own reports whether the copy has its own of a file or folder that git ignores.
 	Own func(name string) bool
 }
+
+// Why a change of a file does not count, as its Rule says.
+const (
+	IsProtected = `"protect" names it`
+	IsNotWork   = `"work" does not name it`
+)
 
 // Why a file is in the copy not as it is in the project.
 const (
@@ -327,21 +332,14 @@ func isMisread(name string) bool {
 func (l *looker) read(ctx context.Context, entries []tree.Entry) {
 	found := make([]File, len(entries))
 	errs := make([]error, len(entries))
-	indexes := map[string][]int{} // by folder
-	var folders []string
+	names := make([]string, len(entries))
 	for i, e := range entries {
-		dir := path.Dir(e.Path)
-		if indexes[dir] == nil {
-			folders = append(folders, dir)
-		}
-		indexes[dir] = append(indexes[dir], i)
+		names[i] = e.Path
 	}
-	inFolders(ctx, l.root, folders, func(dir string, root *os.Root, err error) {
-		for _, i := range indexes[dir] {
-			found[i], errs[i] = File{Mode: entries[i].Mode}, err
-			if err == nil && ctx.Err() == nil {
-				found[i], errs[i] = l.readOne(root, entries[i])
-			}
+	inFolders(ctx, l.root, names, func(i int, root *os.Root, err error) {
+		found[i], errs[i] = File{Mode: entries[i].Mode}, err
+		if err == nil {
+			found[i], errs[i] = l.readOne(root, entries[i])
 		}
 	})
 	for i, e := range entries {
@@ -372,7 +370,7 @@ func (l *looker) readOne(root *os.Root, e tree.Entry) (f File, err error) {
 		f.Hash, err = l.keepFrom(strings.NewReader(linkText(l.project, e.Path, text)))
 		return f, err
 	}
-	if e.Changed.IsZero() && e.Written.Before(l.began.Add(-coarsest)) || !e.Changed.IsZero() && !e.ChangedSince(l.began) {
+	if !e.ChangedSince(l.began) {
 		f.Stamp = e.Stamp
 	}
 	if trusted || !counts {
@@ -387,9 +385,6 @@ func (l *looker) readOne(root *os.Root, e tree.Entry) (f File, err error) {
 	}
 	return f, err
 }
-
-// coarsest is how far apart two changes of a file may be that give it one time, on some file system.
-const coarsest = 2 * time.Second
 
 func (b *Baseline) file(name string) (f File, is bool) {
 	if b == nil {
@@ -468,7 +463,7 @@ func (l *looker) withKeys(name string, keys []string, now, was File) (File, erro
 		if sameJSON(is.Raw, before.Raw) {
 			continue
 		}
-		l.leave(name+"#"+key, `"protect" names it`)
+		l.leave(name+"#"+key, IsProtected)
 		if before.Exists() {
 			text, err = sjson.SetRawBytes(text, key, []byte(before.Raw))
 		} else {
@@ -645,8 +640,8 @@ func (l *looker) tell() {
 	told := map[Change]bool{}
 	var changes []Change
 	for _, c := range l.NotCounted {
-		isOdd := l.rule.Why(c.Path, true) == ""
-		for dir := path.Dir(c.Path); dir != "." && !isOdd; dir = path.Dir(dir) {
+		hasFault := l.rule.Why(c.Path, true) == ""
+		for dir := path.Dir(c.Path); dir != "." && !hasFault; dir = path.Dir(dir) {
 			if !used[dir] && !l.baseline.Has(dir) {
 				c.Path = dir + "/"
 			}
@@ -662,9 +657,6 @@ func (l *looker) tell() {
 
 // IsIgnored reports whether git ignores a file of the project, or the copy has its own.
 func (l *Look) IsIgnored(name string) bool { return within(l.ignored, name) }
-
-// Files returns the paths of the files that the copy is to have, sorted.
-func (l *Look) Files() []string { return slices.Sorted(maps.Keys(l.want)) }
 
 // lastLook is what was left out at the last look, and of which baseline that was.
 type lastLook struct {

@@ -35,7 +35,7 @@ func (l *Look) Inputs(match func(name string) bool) string {
 	return sumOf(h)
 }
 
-// Prepared returns what SetPrepared stored, unless the copy was made anew since.
+// Prepared returns what SetPrepared stored, unless the copy was made again since.
 func (p Place) Prepared() (done Prepared) {
 	text, err := os.ReadFile(filepath.Join(p.Store, p.named(preparedFile)))
 	if err == nil {
@@ -77,7 +77,7 @@ func (p Place) Unprepare() error {
 
 // Hidden returns what is in the copy and git ignores, without what is below that.
 func (p Place) Hidden(ctx context.Context, c Contents) []string {
-	all, _ := p.tree(c).Hidden(ctx) // what cannot be read is made anew each time
+	all, _ := p.tree(c).Hidden(ctx) // what cannot be read is made again each time
 	return all
 }
 

@@ -126,8 +126,8 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An index has seven fields for each file, which end in a byte that no path has.
-const indexFields = 7
+// An index has six fields for each file, which end in a byte that no path has.
+const indexFields = 6
 
 // formatIndex returns the text of an index, sorted by path.
 func formatIndex(files map[string]File) []byte {
@@ -146,7 +146,7 @@ func formatIndex(files map[string]File) []byte {
 			written = strconv.FormatInt(f.Written.UnixNano(), 10)
 		}
 		for _, field := range []string{
-			name, strconv.FormatUint(uint64(f.Mode), 8), f.Hash, written, f.Stamp, flags, "",
+			name, strconv.FormatUint(uint64(f.Mode), 8), f.Hash, written, f.Stamp, flags,
 		} {
 			text = append(append(text, field...), 0)
 		}
@@ -224,7 +224,7 @@ func (p Place) open(hash string) (*os.File, error) {
 }
 
 // verify fails if an object does not say what it should, which has the sum of h. It removes that object, so that the
-// next look at a file that says it stores it anew.
+// next look at a file that says it stores it again.
 func (p Place) verify(hash string, h hash.Hash) error {
 	if sumOf(h) == hash {
 		return nil

@@ -74,9 +74,9 @@ func namesOf(changes []proof.Change) string {
 // short says in a word or a few why a change does not count.
 func short(why string) string {
 	switch why {
-	case `"protect" names it`:
+	case proof.IsProtected:
 		return "protected"
-	case `"work" does not name it`:
+	case proof.IsNotWork:
 		return "not in work"
 	}
 	return plain.Line(why, 80)

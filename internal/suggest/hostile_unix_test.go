@@ -45,7 +45,9 @@ func TestHostile(t *testing.T) {
 				{Name: "folder.sh/x", Data: []byte("git\n")},
 			})
 			err := syscall.Mkfifo(filepath.Join(top, "pipe.sh"), 0o600)
-			for link, to := range map[string]string{"link.sh": "../out.sh", "link.mk": "link.mk", "loop": ".", "sub": ".."} {
+			for link, to := range map[string]string{
+				"link.sh": "../out.sh", "link.mk": "link.mk", "loop": ".", "sub": "..",
+			} {
 				err = cmp.Or(err, os.Symlink(to, filepath.Join(top, link)))
 			}
 			if err != nil {

@@ -32,7 +32,7 @@ const (
 )
 
 // linksBack adds the folders that would lead from the copy back into the project, so that checks would test what is
-// there, and what makes them anew. It returns the folders as a person reads of them.
+// there, and what makes them again. It returns the folders as a person reads of them.
 func (r *reader) linksBack(s *Suggestion) (texts []string) {
 	for _, name := range r.aside {
 		above, base := path.Split(name)

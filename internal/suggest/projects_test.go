@@ -384,6 +384,19 @@ test "$(sh src/shop.sh)" = 119
 -- want --
 protect: test.sh lib/assert.sh
 `,
+	"values that a script compares": `sh verify.sh
+-- verify.sh --
+test "$(git diff --cached --name-only)" = a.txt
+test "$(cat docs/b.txt)" != docs/c.txt
+d.txt
+-- a.txt --
+-- d.txt --
+-- docs/b.txt --
+-- docs/c.txt --
+-- want --
+protect: verify.sh
+git: true
+`,
 	"scripts that are not run": `sh -n src/shop.sh && bash -n deploy.sh; node --check a.js
 -- src/shop.sh --
 -- deploy.sh --

@@ -72,7 +72,7 @@ func (r *reader) program(name, word string, args []string, folder, start string)
 	r.cmake = r.cmake || r.syntax.cmake.MatchString(command)
 	isClear := false // what it runs is read
 	file := ""
-	if strings.ContainsAny(word, "/.") {
+	if strings.Contains(word, "/") || hasWord(batches, path.Ext(word)) { // else it is looked up in PATH
 		file = word
 	}
 	if word == "." || hasWord(interpreters, name) {

@@ -109,6 +109,9 @@ func (r *reader) expand(line string, values map[string]string) string {
 // command reads a command that runs in a folder, here. It returns the folder for the next one. Start is that in which
 // its text began: where subshells end is not known.
 func (r *reader) command(words []string, start, here string) string {
+	if len(words) > 0 && hasWord(operators, words[0]) { // what is left of: test "$(program)" = value
+		return here
+	}
 	folder := here
 	for i, word := range words {
 		if i > 0 && hasWord(folderFlags, words[i-1]) && r.isFolder(r.resolve(here, word)) {

@@ -22,7 +22,7 @@ type Suggestion struct {
 	Git       bool      // a check, or what it runs, uses git
 	Prepare   []Prepare // makes some of Outputs
 	InProject []int     // indexes of checks that run in containers, which have the project and not the copy
-	Lines     []string  // at most five, that say to a person what was chosen, and why
+	Lines     []string  // at most four, that say to a person what was chosen, and why
 }
 
 // Prepare is an entry of "prepare".
@@ -64,15 +64,10 @@ func For(project, dir string, checks []string) Suggestion {
 		about = "what checks run stays as it is now, and + keeps new files out: "
 	}
 	s.explain(about, others)
-	s.explain("the copy has its own outputs, and what would lead back here: ", slices.Concat(links, s.Outputs[count:]))
+	s.explain("the copy has its own of these, not the project's: ", slices.Concat(links, s.Outputs[count:]))
 	if s.Git {
 		s.Lines = append(s.Lines, "the copy has a repository, as a check uses git")
 	}
-	var numbers []string
-	for _, i := range s.InProject {
-		numbers = append(numbers, strconv.Itoa(i+1))
-	}
-	s.explain("checks of containers with folders of the project run in the project: ", numbers)
 	return s
 }
 

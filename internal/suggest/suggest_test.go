@@ -116,9 +116,8 @@ func TestLines(t *testing.T) {
 	got := strings.Join(For(top, ".", []string{"make test", "docker exec app make test"}).Lines, "\n")
 	want := `tests stay as they are now, and the agent may add some: tests/**
 what checks run stays as it is now, and + keeps new files out: +GNUmakefile, +makefile, +Makefile, +phpunit.xml*
-the copy has its own outputs, and what would lead back here: vendor with ` + "`composer install`" + `, build
-the copy has a repository, as a check uses git
-checks of containers with folders of the project run in the project: 2`
+the copy has its own of these, not the project's: vendor with ` + "`composer install`" + `, build
+the copy has a repository, as a check uses git`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

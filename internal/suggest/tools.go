@@ -128,6 +128,12 @@ const usualTests = `**/tests/** **/src/test/** test/** */test/** */*/test/** spe
 const starters = `run exec x dlx -- -m -c sudo env time timeout nice nohup xargs eval shell ! { if then elif else while
 	until do npx bunx uvx pipx cross-env dotenv xvfb-run flock`
 
+// operators compare what stands before and behind them.
+const operators = `= == != -eq -ne -lt -le -gt -ge ]`
+
+// batches are the ends of names that Windows runs without a folder before them.
+const batches = `.bat .cmd .ps1`
+
 // interpreters are programs that run a file.
 const interpreters = `sh bash zsh dash ksh source include sinclude python py pypy node ruby perl php deno bun tsx
 	ts-node lua pwsh Rscript bats`

@@ -89,7 +89,11 @@ const coarsest = 2 * time.Second
 // ChangedSince reports whether a file may have changed since a time. To git a file looks as it was if it has its old
 // size and its old time, and was changed within the same second.
 func (e Entry) ChangedSince(since time.Time) bool {
-	return e.Mode.IsRegular() && !e.Changed.Before(since.Add(-coarsest))
+	at := e.Changed
+	if at.IsZero() {
+		at = e.Written
+	}
+	return e.Mode.IsRegular() && !at.Before(since.Add(-coarsest))
 }
 
 // ChangedAt returns when a file changed, by the time that no program can set; zero if there is none.

@@ -132,7 +132,7 @@ func (t *truster) showCopy(record config.Trust, before *config.Trust) {
 	for _, one := range t.config.Prepare {
 		t.showf("it is prepared by"+atMost(one.Command, config.DefaultCheckTimeout)+": %s", shown(one.Command, one.String()))
 	}
-	for _, change := range t.l.Untaken() {
+	for _, change := range t.l.Omissions() {
 		t.showf("warning: not in the copy: %s", change.Path+": "+change.Why)
 	}
 	if before.Baseline == "" {
