@@ -47,8 +47,8 @@ func (p Place) Fill(ctx context.Context, l *Look, c Contents) (at time.Time, err
 	if err == nil || ctx.Err() != nil || errors.Is(err, errDamaged) {
 		return at, err
 	}
-	if reset := p.Reset(); reset != nil {
-		return at, errors.Join(err, reset)
+	if p.Reset() != nil {
+		return at, err
 	}
 	at, err = p.fill(ctx, l, c)
 	if err != nil && ctx.Err() == nil {
@@ -160,7 +160,7 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	}
 	folders := slices.Sorted(maps.Keys(f.folders))
 	for _, dir := range folders {
-		if err := f.root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
+		if err := f.makeFolder(dir); err != nil {
 			return false, err
 		}
 	}
@@ -187,6 +187,19 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	}
 	err = os.MkdirAll(filepath.Join(f.Copy, filepath.FromSlash(f.contents.Base)), 0o755)
 	return changed || len(todo) > 0 || len(f.now) != len(f.have), err
+}
+
+// makeFolder makes a folder, and those above it, unless it is there.
+func (f *filler) makeFolder(name string) error {
+	local := filepath.FromSlash(name)
+	info, err := f.root.Lstat(local)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		_ = f.root.Remove(local) // MkdirAll says why it stays
+	}
+	return f.root.MkdirAll(local, 0o755)
 }
 
 // removeUnwanted removes what was filled in, and is not to be in the copy any more. What git ignores now would stay.
@@ -353,7 +366,7 @@ var ofPackages = []string{".cache", ".vite", ".vitest", ".tmp"}
 // each entry of that: so a link in it to a package of the project leads to the one in the copy, and what a check adds
 // stays in the copy.
 func (f *filler) link(name string, levels int) error {
-	from, local := filepath.Join(f.project, filepath.FromSlash(name)), filepath.FromSlash(name)
+	from := filepath.Join(f.project, filepath.FromSlash(name))
 	if _, isExtra := f.contents.Files[name]; isExtra || f.rule.Own(name) {
 		return nil
 	}
@@ -368,10 +381,7 @@ func (f *filler) link(name string, levels int) error {
 	case !info.IsDir(), levels == 0 && !holds:
 		return f.linkOne(name, from, info)
 	}
-	if there, err := f.root.Lstat(local); err == nil && !there.IsDir() {
-		_ = f.root.Remove(local)
-	}
-	if err := f.root.MkdirAll(local, 0o755); err != nil {
+	if err := f.makeFolder(name); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(from)
@@ -490,15 +500,14 @@ func (p Place) tick() time.Time {
 	return time.Time{}
 }
 
-// clock returns the time that a file gets that changes now, beside the copy; zero if there is no such time.
+// clock returns the time that what changes now gets, from the folder of the copy; zero if there is no such time.
 func (p Place) clock() time.Time {
-	file, err := os.CreateTemp(filepath.Dir(p.Copy), ".clock-")
+	dir, now := filepath.Dir(p.Copy), time.Now()
+	err := os.Chtimes(dir, now, now)
 	if err != nil {
 		return time.Time{}
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	return tree.ChangedAt(file.Name())
+	return tree.ChangedAt(dir)
 }
 
 // ChangedSince returns the first file of the copy that is not free, and that has changed since a time that Fill

@@ -133,7 +133,11 @@ func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Ba
 	}
 	text := formatIndex(baseline)
 	b := &Baseline{ID: digest(text), Files: baseline, folders: foldersOf(baseline)}
-	err = errors.Join(p.write(baselinePrefix+b.ID, text), p.write(p.named(seenFile), formatIndex(l.now)))
+	_, err = p.Baseline(b.ID)
+	if err != nil { // else another process may read it now
+		err = p.write(baselinePrefix+b.ID, text)
+	}
+	err = errors.Join(err, p.write(p.named(seenFile), formatIndex(l.now)))
 	return b, l.NotCounted, err
 }
 

@@ -1938,7 +1938,7 @@ func TestPrune(t *testing.T) {
 	w.must(os.Remove(filepath.Join(w.Store, seenFile))) // it is no root of the baseline
 	w.remove("old")
 	w.put(filepath.Join(w.Store, objectsFolder, ".new-1"), "killed")
-	w.put(filepath.Join(w.Store, ".new-1"), "killed")
+	w.put(filepath.Join(w.Store, objectsFolder, "00", ".new-00"), "killed")
 	w.Prune(w.baseline.ID)
 	w.fill()
 	want := map[string]string{"src/a": "change 19", "Makefile": "all:", "old": "stays"}
@@ -1970,6 +1970,37 @@ func TestPrune(t *testing.T) {
 	}
 	_, err = os.Lstat(beside)
 	w.must(err)
+}
+
+// TestKilledWrites has what killed processes leave of a file of ours: a part of it. It is no damage.
+func TestKilledWrites(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"src/a": "first", "src/b": "stays"})
+	w.trust()
+	cut := func(path string) {
+		text, err := os.ReadFile(path)
+		w.must(err)
+		w.put(path, string(text[:len(text)/2]))
+	}
+	cut(filepath.Join(w.Store, baselinePrefix+w.baseline.ID))
+	w.trust()
+	w.fill()
+	w.write("src/a", "second")
+	object := w.object(digest([]byte("second")))
+	w.put(filepath.Join(filepath.Dir(object), newPrefix+filepath.Base(object)), "sec")
+	w.fill()
+	for range 3 {
+		cut(filepath.Join(w.Store, seenFile))
+		cut(filepath.Join(w.Store, copyFile))
+		cut(filepath.Join(w.Store, copyOfFile))
+		w.fill()
+		w.want(map[string]string{"src/a": "second", "src/b": "stays"})
+	}
+	for name := range w.has(w.Store) {
+		if strings.Contains(name, newPrefix) {
+			t.Errorf("%s is left", name)
+		}
+	}
 }
 
 // TestNames has files whose names programs could take for flags. They were trusted, so their changes count.

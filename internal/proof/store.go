@@ -184,21 +184,9 @@ func (p Place) readIndex(name string) map[string]File {
 	return parseIndex(string(text))
 }
 
-// write writes a file of ours, whole or not at all.
+// write writes a file of ours. A killed process may leave a part of it: what it says is looked at again then.
 func (p Place) write(name string, text []byte) error {
-	file, err := os.CreateTemp(p.Store, newPrefix)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(p.Store, name))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return os.WriteFile(filepath.Join(p.Store, name), text, 0o600)
 }
 
 // object returns where the object with a hash is.
@@ -284,34 +272,40 @@ func (p Place) keepFrom(in io.Reader) (sum string, err error) {
 const maxInMemory = 1 << 20
 
 // keepText stores a text as an object. Its temporary file is where the object will be: many files that are created in
-// one folder at the same time wait for each other.
+// one folder at the same time wait for each other. All that store the same text write the same bytes to the same file.
 func (p Place) keepText(text []byte) (sum string, err error) {
 	sum = digest(text)
 	old, err := os.ReadFile(p.object(sum))
 	if err == nil && bytes.Equal(old, text) { // else it is damaged
 		return sum, nil
 	}
-	dir := filepath.Dir(p.object(sum))
-	out, err := os.CreateTemp(dir, newPrefix)
+	dir, base := filepath.Split(p.object(sum))
+	file := filepath.Join(dir, newPrefix+base)
+	err = writeOver(file, text)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(dir, 0o700)
 		if err == nil {
-			out, err = os.CreateTemp(dir, newPrefix)
+			err = writeOver(file, text)
 		}
 	}
-	if err != nil {
-		return "", storeError{p.orFull(err)}
-	}
-	_, err = out.Write(text)
-	err = errors.Join(err, out.Close())
 	if err == nil {
-		err = p.rename(out.Name(), sum)
+		err = p.rename(file, sum)
 	}
 	if err != nil {
-		_ = os.Remove(out.Name())
+		_ = os.Remove(file)
 		return "", storeError{p.orFull(err)}
 	}
 	return sum, nil
+}
+
+// writeOver writes a text to a file, over a part of it that a killed process has left.
+func writeOver(file string, text []byte) error {
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return errors.Join(err, out.Close())
 }
 
 // rename makes a temporary file an object.
@@ -392,8 +386,7 @@ func (p Place) Prune(ids ...string) {
 		return used[strings.ReplaceAll(strings.TrimPrefix(name, objectsFolder), "/", "")]
 	})
 	none := func(string) bool { return false }
-	p.prune(newPrefix+"*", none) // by calls that were killed
-	p.prune(objectsFolder+"/"+newPrefix+"*", none)
+	p.prune(objectsFolder+"/"+newPrefix+"*", none) // by calls that were killed
 }
 
 // prune removes the old files of the store that match a pattern and are not used.
