@@ -46,6 +46,7 @@ type checker struct {
 	filled   time.Time                         // what has changed in the copy since has this time, or a later one
 	source   []byte                            // what the tracker printed, to be stored
 	refused  error                             // why no check runs in the copy
+	noCopy   error                             // a CopyError, if that is why
 	said     []byte                            // what a command printed that prepares the copy, and failed
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
@@ -387,11 +388,12 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	return got
 }
 
-// RunLine runs a line for the shell that a person has typed, as checks are run. It returns what the line printed.
+// RunLine runs a line for the shell that a person has typed, as checks are run. It returns what the line printed. A
+// CopyError says nothing of the work.
 func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
 	r := &checker{Picture: p, deadline: time.Now().Add(config.DefaultCheckTimeout)}
 	if err := r.enter(ctx); err != nil {
-		return r.said, err
+		return r.said, cmp.Or(r.noCopy, err)
 	}
 	c := config.Command{Shell: line, Timeout: config.DefaultCheckTimeout}
 	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Output: checkOutput})

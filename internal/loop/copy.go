@@ -285,7 +285,7 @@ func (r *checker) enter(ctx context.Context) error {
 	r.outside = r.Picture
 	if r.Loop.look == nil || r.Loop.look.ID != r.contents || r.contents == "" {
 		if _, err := r.look(ctx, true); err != nil {
-			return errNotRun("what the copy is to have cannot be told: " + err.Error())
+			return r.lacksCopy(ctx, "what the copy is to have cannot be told", err)
 		}
 		r.contents = r.Loop.look.ID
 	}
@@ -296,6 +296,20 @@ func (r *checker) enter(ctx context.Context) error {
 	r.Picture = r.in(filepath.Join(place.Copy, filepath.FromSlash(r.base())))
 	r.Loop.look = look
 	return r.prepared(ctx)
+}
+
+// CopyError says that the copy for the checks cannot be made, as on a full disk, for which no agent can do anything.
+type CopyError string
+
+func (e CopyError) Error() string { return string(e) }
+
+// lacksCopy returns why no check runs. That a project takes too long to be read may be the agent's doing.
+func (r *checker) lacksCopy(ctx context.Context, what string, err error) error {
+	what += ": " + err.Error()
+	if ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+		r.noCopy = CopyError(what)
+	}
+	return errNotRun(what)
 }
 
 // tidyCopy removes what a check has left in the copy, before the next one.
@@ -334,7 +348,7 @@ func (r *checker) prepared(ctx context.Context) error {
 func (r *checker) fill(ctx context.Context) error {
 	at, err := r.place().Fill(ctx, r.Loop.look, r.inCopy())
 	if err != nil {
-		return errNotRun("the copy for the checks cannot be made: " + err.Error())
+		return r.lacksCopy(ctx, "the copy for the checks cannot be made", err)
 	}
 	r.filled = at
 	return nil

@@ -305,6 +305,9 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	if r.yielded {
 		return errYielded
 	}
+	if r.noCopy != nil && s.ev.FreshSession {
+		return r.noCopy // a run ends, and takes this step when it goes on: more sessions would prove nothing
+	}
 	if s.found.Foreign != "" {
 		s.found.Results, s.found.InProject = nil, nil // nobody knows which files the checks used
 	}

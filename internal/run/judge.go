@@ -2,11 +2,13 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
@@ -29,7 +31,10 @@ func (r *Run) judge(ctx context.Context) error {
 		go r.watch(watched, stop)
 		ctx = watched
 		for _, line := range leg.Checks {
-			own.Failed = r.check(ctx, line)
+			own.Failed, err = r.check(ctx, line)
+			if err != nil {
+				return err
+			}
 			own.Checks = append(own.Checks, record.Check{Name: plain.Line(line, 200), Passed: own.Failed == ""})
 			if own.Failed != "" {
 				own.Done = false
@@ -67,17 +72,20 @@ func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bo
 const maxFailed = 4000
 
 // check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
-func (r *Run) check(ctx context.Context, line string) string {
+func (r *Run) check(ctx context.Context, line string) (failed string, err error) {
 	p, done, err := r.look()
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	defer done()
 	r.Screen.Check(line)
 	output, err := p.RunLine(ctx, line)
-	if err == nil {
-		return ""
+	switch {
+	case err == nil:
+		return "", nil
+	case errors.As(err, new(loop.CopyError)):
+		return "", err
 	}
 	text := plain.End(string(output)+"\n"+err.Error(), maxFailed)
-	return fmt.Sprintf("%s\n%s", plain.Line(line, 200), strings.TrimSpace(text))
+	return fmt.Sprintf("%s\n%s", plain.Line(line, 200), strings.TrimSpace(text)), nil
 }
