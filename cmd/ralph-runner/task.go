@@ -34,6 +34,7 @@ func (k *runner) makeLoop(m *newloop.Maker) error {
 		err := m.Make()
 		if err == nil {
 			m.Tell()
+			err = m.TryChecks()
 		}
 		return err
 	}

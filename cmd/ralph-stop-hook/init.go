@@ -164,5 +164,5 @@ func (i *initialiser) write() error {
 		return err
 	}
 	i.Tell()
-	return nil
+	return i.TryChecks()
 }

@@ -53,6 +53,9 @@ func init() {
 	if wait, err := time.ParseDuration(os.Getenv("TEST_INPUT_WAIT")); err == nil {
 		inputWait = wait
 	}
+	if most, err := time.ParseDuration(os.Getenv("TEST_DRY_RUN")); err == nil {
+		loop.DryRunTime = most
+	}
 	if os.Getenv("TEST_PANIC") != "" {
 		testOnlyStep = func(*loop.Loop, context.Context, loop.Event) (*loop.Step, error) { panic("a bug") }
 	}

@@ -43,6 +43,7 @@ type checker struct {
 	contents string                            // hash of the work tree as they find it
 	outside  *Picture                          // the loop over the project, if the checks run in the copy
 	asItIs   bool                              // they run in the project, although some of its changes do not count
+	isDry    bool                              // they only show what will be; see DryRun
 	filled   time.Time                         // what has changed in the copy since has this time, or a later one
 	source   []byte                            // what the tracker printed, to be stored
 	refused  error                             // why no check runs in the copy
@@ -221,7 +222,9 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	if errors.As(err, &exit) {
 		ran.ExitStatus = exit.ExitCode()
 	}
-	r.Loop.logRan(begin, ran, output)
+	if !r.isDry {
+		r.Loop.logRan(begin, ran, output)
+	}
 }
 
 // tail returns the end of what a command printed, and what became of it.

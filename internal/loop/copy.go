@@ -459,7 +459,9 @@ func (r *checker) prepareBy(ctx context.Context, c config.Command) error {
 	if got.Err != nil {
 		outcome = got.Err.Error()
 	}
-	r.Loop.logRan(begin, Ran{Check: "prepare " + c.String(), Outcome: outcome, ExitStatus: got.ExitCode}, nil)
+	if !r.isDry {
+		r.Loop.logRan(begin, Ran{Check: "prepare " + c.String(), Outcome: outcome, ExitStatus: got.ExitCode}, nil)
+	}
 	if got.Err != nil {
 		r.said = got.Output
 		return fmt.Errorf("the command %s, which prepares the folder of the checks: %w", c.String(), got.Err)

@@ -31,6 +31,7 @@ func perFeature(check string) bool { return strings.Contains(check, "RALPH_FEATU
 
 type checkJSON struct {
 	Command string `json:"command"`
+	When    string `json:"when,omitempty"`
 	In      string `json:"in,omitempty"`
 }
 
@@ -47,6 +48,9 @@ func (m *Maker) config() ([]byte, error) {
 		check := checkJSON{Command: command}
 		if m.runsInProject(i) {
 			check.In = config.InProject
+		}
+		if m.isSlow && !perFeature(command) {
+			check.When = decide.WhenEnd
 		}
 		checks = append(checks, check)
 	}

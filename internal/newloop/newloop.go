@@ -50,6 +50,7 @@ type Maker struct {
 	reading   features.Reading // how the list is read
 	found     decide.List
 	sourced   bool // a command prints the list
+	isSlow    bool // the checks take too long for each claim
 	files     []loopFile
 	suggested *suggest.Suggestion // what ralph.json gets for the checks; nil: nobody has looked yet
 	counts    string              // what the agent is told of the changes that count

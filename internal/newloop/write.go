@@ -3,9 +3,11 @@ package newloop
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -210,4 +212,30 @@ func (m *Maker) begin(l *loop.Loop) error {
 	state.Bind = decide.BindPrompt
 	state.Client = m.Env.Client
 	return l.Store.SaveState(state)
+}
+
+// TryChecks runs the checks of a new loop once. If that takes long, those of the whole loop run at its end only.
+func (m *Maker) TryChecks() error {
+	if m.takenUp || len(m.Checks) == 0 {
+		return nil
+	}
+	return m.OnLoop(func(_ io.Writer, l *loop.Loop) error {
+		isSlow := verb.DryRun(m.Out, l)
+		if !isSlow || !slices.ContainsFunc(m.Checks, func(check string) bool { return !perFeature(check) }) {
+			return nil
+		}
+		m.isSlow = true
+		text, err := m.config()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(m.Out, `  so ralph.json has the checks run when every feature is claimed ("when": "end")`)
+		return l.Store.Locked(loop.LockWait, func() error {
+			err := m.trust(l, text)
+			if err == nil {
+				err = l.Store.WriteFile(loopdir.ConfigFile, text)
+			}
+			return err
+		})
+	})(m.Out, []string{m.Name})
 }

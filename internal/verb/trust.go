@@ -191,6 +191,7 @@ func (t *truster) trust(yes bool) error {
 	if err := t.rewritePrompt(before); err != nil {
 		fmt.Fprintf(t.w, "warning: %s does not name what is protected now: %v\n", loopdir.PromptFile, err)
 	}
+	DryRun(t.w, t.l)
 	return nil
 }
 
