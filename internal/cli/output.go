@@ -83,8 +83,11 @@ func Choose(w io.Writer, question string, of []string) (string, error) {
 }
 
 // ask returns a person's answer, in lower case.
-func ask(w io.Writer, question string) string {
+func ask(w io.Writer, question string) string { return strings.ToLower(Ask(w, question)) }
+
+// Ask returns a person's answer.
+func Ask(w io.Writer, question string) string {
 	fmt.Fprintf(w, "%s ", question)
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	return strings.ToLower(strings.TrimSpace(answer))
+	return strings.TrimSpace(answer)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -71,8 +72,8 @@ func (m *Maker) config() ([]byte, error) {
 		Git        bool           `json:"git,omitempty"`
 		OnComplete []string       `json:"on_complete,omitempty"`
 	}{
-		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Work, s.Protect, s.Outputs,
-		prepare, s.Git, m.OnComplete,
+		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Work,
+		slices.Concat(s.Tests, s.Protect), s.Outputs, prepare, s.Git, m.OnComplete,
 	})
 }
 
@@ -101,4 +102,27 @@ func (m *Maker) suggestion() suggest.Suggestion {
 	s := suggest.For(top, filepath.ToSlash(dir), checks)
 	m.suggested = &s
 	return s
+}
+
+// askForTests asks a person at a terminal which files are the tests. An agent may add some, and change none.
+func (m *Maker) askForTests() error {
+	s := m.suggestion()
+	if m.takenUp || len(s.Tests) == 0 || !cli.CanAsk() {
+		return nil
+	}
+	question := "Which are your tests? The agent may add some, but change none. [" + suggest.InWords(s.Tests) + "]"
+	answer := cli.Ask(m.Out, question)
+	if answer == "" {
+		return nil
+	}
+	m.suggested.Tests = nil
+	for pattern := range strings.FieldsSeq(answer) {
+		pattern = strings.TrimSuffix(pattern, ",")
+		_, err := config.ParsePattern(pattern)
+		if err != nil {
+			return err
+		}
+		m.suggested.Tests = append(m.suggested.Tests, pattern)
+	}
+	return nil
 }

@@ -170,7 +170,7 @@ func defaultName(path string) string {
 
 // Plan decides on the files. What exists stays, unless the loop starts anew.
 func (m *Maker) Plan() error {
-	for _, step := range []func() error{m.planFiles, m.checkList, m.checkState, m.checkTrust} {
+	for _, step := range []func() error{m.askForTests, m.planFiles, m.checkList, m.checkState, m.checkTrust} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (m *Maker) Tell() {
 		fmt.Fprintf(m.Out, "  only %s is the agent's work\n", plain.Line(strings.Join(m.Work, ", "), 300))
 	}
 	if !m.takenUp {
-		for _, line := range m.suggestion().Lines {
+		for _, line := range m.suggestion().Lines() {
 			fmt.Fprintf(m.Out, "  %s\n", plain.Line(line, 300))
 		}
 	}

@@ -17,12 +17,14 @@ import (
 
 // Suggestion has values for keys of ralph.json. Patterns are relative to the folder in which the checks run.
 type Suggestion struct {
-	Protect   []string  // tests, what the checks run, and then the configuration of tools
+	Tests     []string  // those that are there, for "protect"
+	Protect   []string  // what the checks run, and then the configuration of tools
 	Outputs   []string  // what git ignores, and of which the copy has its own
 	Git       bool      // a check, or what it runs, uses git
 	Prepare   []Prepare // makes some of Outputs
 	InProject []int     // indexes of checks that run in containers, which have the project and not the copy
-	Lines     []string  // at most four, that say to a person what was chosen, and why
+
+	own []string // what is said of Outputs
 }
 
 // Prepare is an entry of "prepare".
@@ -47,40 +49,47 @@ func For(project, dir string, checks []string) Suggestion {
 		}
 	}
 	s.Git = r.git
-	links := r.linksBack(&s)
+	s.own = r.linksBack(&s)
 	count := len(s.Outputs)
-	tests := r.testPatterns()
-	others := r.scriptPatterns(tests)
+	s.Tests = r.testPatterns()
+	s.Protect = r.scriptPatterns(s.Tests)
 	for _, u := range r.uses {
 		if r.isReady(u) {
-			others = r.configuration(others, u)
+			s.Protect = r.configuration(s.Protect, u)
 			s.Outputs = r.outputs(s.Outputs, u)
 		}
 	}
-	s.Protect = slices.Concat(tests, others)
-	s.explain("tests stay as they are now, and the agent may add some: ", tests)
-	about := "what checks run stays as it is now: "
-	if slices.ContainsFunc(others, func(pattern string) bool { return strings.HasPrefix(pattern, "+") }) {
-		about = "what checks run stays as it is now, and + keeps new files out: "
-	}
-	s.explain(about, others)
-	s.explain("the copy has its own of these, not the project's: ", slices.Concat(links, s.Outputs[count:]))
-	if s.Git {
-		s.Lines = append(s.Lines, "the copy has a repository, as a check uses git")
-	}
+	s.own = append(s.own, s.Outputs[count:]...)
 	return s
 }
 
-// explain adds a line.
-func (s *Suggestion) explain(about string, words []string) {
-	const most = 5
-	switch {
-	case len(words) > most:
-		more := " and " + strconv.Itoa(len(words)-most) + " more"
-		s.Lines = append(s.Lines, about+strings.Join(words[:most], ", ")+more)
-	case len(words) > 0:
-		s.Lines = append(s.Lines, about+strings.Join(words, ", "))
+// Lines returns at most four lines that say to a person what was chosen, and why.
+func (s Suggestion) Lines() (lines []string) {
+	explain := func(about string, patterns []string) {
+		if len(patterns) > 0 {
+			lines = append(lines, about+": "+InWords(patterns))
+		}
 	}
+	explain("tests stay as they are now, and the agent may add some", s.Tests)
+	about := "what checks run stays as it is now"
+	if slices.ContainsFunc(s.Protect, func(pattern string) bool { return strings.HasPrefix(pattern, "+") }) {
+		about += ", and + keeps new files out"
+	}
+	explain(about, s.Protect)
+	explain("the copy has its own of these, not the project's", s.own)
+	if s.Git {
+		lines = append(lines, "the copy has a repository, as a check uses git")
+	}
+	return lines
+}
+
+// InWords names patterns, at most five.
+func InWords(patterns []string) string {
+	const most = 5
+	if len(patterns) <= most {
+		return strings.Join(patterns, ", ")
+	}
+	return strings.Join(patterns[:most], ", ") + " and " + strconv.Itoa(len(patterns)-most) + " more"
 }
 
 // add adds a pattern for ralph.json, unless it is there, or would be read as another one.
