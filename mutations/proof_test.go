@@ -141,8 +141,8 @@ var proof = []row{
 		"`init` writes its suggestion for `\"protect\"`",
 		hook("final-run"),
 		"internal/newloop/config.go",
-		"m.Work, s.Protect, s.Outputs,",
-		"m.Work, nil, s.Outputs,",
+		"slices.Concat(s.Tests, s.Protect), s.Outputs,",
+		"s.Tests, s.Outputs,",
 	},
 	{
 		"with a `+` before it, it also keeps new files out",
@@ -205,6 +205,20 @@ var proof = []row{
 		return nil
 	}
 	changed = plain`,
+	},
+	{
+		"Then it has not passed, and neither has what ran beside it.",
+		hook("record-undone"),
+		"internal/loop/keep.go",
+		"		r.Passed = false\n",
+		"		r.Passed = !r.NotRun\n",
+	},
+	{
+		"What it writes into the indexes of the copy is not believed",
+		unit("proof", "^TestWatch$"),
+		"internal/proof/watch.go",
+		"	stamp := tree.StampOf(info)\n",
+		"	stamp := tree.StampOf(info)[:0]\n",
 	},
 	{
 		"What it leaves in the copy is gone before the next one",

@@ -277,4 +277,11 @@ var reliability = []row{
 		`	s := &Store{Loop: l}
 `,
 	},
+	{
+		"no copy for the checks, as on a full disk | the next prompt says why; a run ends, and `--resume` checks what was done",
+		runner("copy-fails"),
+		"internal/loop/step.go",
+		"r.noCopy != nil && s.ev.FreshSession",
+		"r.noCopy != nil && !s.ev.FreshSession",
+	},
 }

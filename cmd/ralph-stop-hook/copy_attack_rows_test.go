@@ -26,6 +26,24 @@ var withCode = []string{codeFirst, "sh verify.sh"}
 // code has a check run the agent's code before the real check.
 func code(lines string) string { return "cat > src/code.sh <<'END'\n" + lines + "\nEND" }
 
+// forgeIndex has an index in the state folder say that a file is verify.sh as it was trusted.
+func forgeIndex(index, file string) string {
+	return `python3 - <<'PY'
+import glob, os
+folder = glob.glob(os.path.expanduser("~/state/ralph-stop-hook/loops/*/proof"))[0]
+def read(name):
+    fields = open(folder + "/" + name, "rb").read().split(b"\0")
+    return fields, fields.index(b"verify.sh")
+trusted, at = read("copy")
+digest = trusted[at + 2]
+fields, at = read("` + index + `")
+file = os.lstat(os.path.expanduser("` + file + `"))
+stamp = "%o %d %d %d %d" % (file.st_mode & 0o777, file.st_size, file.st_mtime_ns, file.st_ctime_ns, file.st_ino)
+fields[at + 2], fields[at + 4] = digest, stamp.encode()
+open(folder + "/` + index + `", "wb").write(b"\0".join(fields))
+PY`
+}
+
 var copyAttacks = []copyAttack{
 	{name: "do the work", lines: "echo done > src/done", works: true},
 	{name: "do the work without a repository", person: noGit, lines: "echo done > src/done", works: true},
@@ -845,6 +863,22 @@ printf '.PHONY: test\ntest: report\nreport: src/done\n\t@sh verify.sh\n' > Makef
 		name: "code puts a file in the copy's place", checks: withCode,
 		lines: code(`d=$PWD; cd ..; mv "$d" other; echo x > "$d"`),
 		tells: "changed while it ran", honest: codeGone,
+	},
+	{
+		name: "code writes the check, and into the index of the copy", checks: withCode, needs: "python3",
+		lines: code("echo exit 0 > verify.sh\n" + forgeIndex("copy", "verify.sh")),
+		tells: "changed while it ran", again: "rm src/code.sh", honest: "echo done > src/done",
+	},
+	{
+		name: "code says that it was prepared", checks: []string{codeFirst, "test -e lib/skip || sh verify.sh"},
+		lines: code("touch lib/skip; cd ~/state/ralph-stop-hook/loops/*/proof; " +
+			`echo '{"Made": ["lib/skip"]}' > prepared.json`),
+		tells: "changed while it ran", again: "rm src/code.sh", honest: "echo done > src/done",
+	},
+	{
+		name: "code has the loop take a broken check for the trusted one", checks: withCode, needs: "python3",
+		lines: "echo done > src/done; echo exit 1 > verify.sh; " + code(forgeIndex("seen", "~/../project/verify.sh")),
+		tells: "in the project as it is now it does not", honest: "true", why: "fails in the project as it is",
 	},
 	{name: "code closes the copy", checks: withCode, lines: code("chmod 000 src lib; chmod 000 ."), honest: codeGone},
 	{

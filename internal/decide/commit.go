@@ -9,8 +9,7 @@ type Committed struct {
 // toCommit returns the need to commit what has changed, if the stop has proven something. The decision is made, and is
 // made again when that is done.
 func (d *Decision) toCommit(s *Snapshot) Need {
-	proves := s.Foreign == "" && s.ConfigErr == nil
-	if d.Verdict != Continue && d.Verdict != End || !proves {
+	if d.Verdict != Continue && d.Verdict != End || s.ConfigErr != nil {
 		return Need{}
 	}
 	whole := d.Next.Complete || d.Verdict == End && d.Next.Status == Complete

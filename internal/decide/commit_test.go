@@ -26,9 +26,6 @@ var commitRows = []row{
 	{"at a limit", func(s *Snapshot) {
 		s.Results, s.State.Iteration = []Receipt{receipt("f", "b", "now")}, 15
 	}, "commit b"},
-	{"the record was changed meanwhile", func(s *Snapshot) {
-		s.Results, s.Foreign = []Receipt{receipt("f", "b", "now")}, "state.json"
-	}, "end BLOCKED record_changed"},
 	{"a check of the whole tree proves all", func(s *Snapshot) {
 		s.Receipts, s.List, s.Checks, s.Results = nil, list("xxx"), []Check{ofAll}, []Receipt{receipt("c", "", "now")}
 	}, "commit a b c"},

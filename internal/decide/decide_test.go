@@ -146,11 +146,6 @@ var stopRows = []row{
 
 	// ralph.json and the list.
 	{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED unusable"},
-	{"the record was changed while a check ran", func(s *Snapshot) { s.Foreign = "state.json" },
-		"end BLOCKED record_changed"},
-	{"the record was changed, and the list is gone", func(s *Snapshot) {
-		s.Foreign, s.List = "state.json", List{Missing: true}
-	}, "end BLOCKED record_changed"},
 	{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} },
 		"end FAILED unusable"},
 	{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED unusable"},

@@ -113,9 +113,7 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.List = pick(d, List{Err: broken}, List{Err: errors.New("no"), Missing: true}, List{Err: features.ErrEmpty})
 	},
-	func(s *Snapshot, d *dice) {
-		s.ConfigErr, s.Foreign = pick(d, nil, errors.New("no")), pick(d, "", "a file")
-	},
+	func(s *Snapshot, d *dice) { s.ConfigErr = errors.New("no") },
 	func(s *Snapshot, d *dice) {
 		s.List.Items = append(slices.Clone(s.List.Items), features.Item{ID: "z", IsAdded: true, Passes: d.is()})
 	},

@@ -132,8 +132,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		return fmt.Errorf("a block at %s", s.Event)
 	case !again && (d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit):
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
-	case s.Requested != "" || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Foreign != "" ||
-		s.List.Missing:
+	case s.Requested != "" || status == Blocked || status == Escalated || s.ConfigErr != nil || s.List.Missing:
 		return errors.New("goes on where something ends the loop")
 	case d.Next.PastDeadline(s.Limits, s.Now):
 		return errors.New("goes on after the deadline")
@@ -314,7 +313,6 @@ func TestProperties(t *testing.T) {
 			return d, need
 		},
 		"completes what nobody claims":   func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
-		"does not see what changed":      func(s Snapshot) (Decision, Need) { s.Foreign = ""; return Decide(s) },
 		"does not know that others work": func(s Snapshot) (Decision, Need) { s.OthersWork = false; return Decide(s) },
 		"asks for ever":                  func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
 		"blocks where all pass": func(s Snapshot) (Decision, Need) {

@@ -64,9 +64,6 @@ var noListRows = []row{
 	{"a claim that comes too late", func(s *Snapshot) {
 		s.Message, s.Requested = done, Cancelled
 	}, "end CANCELLED by_person"},
-	{"a claim after the record was changed", func(s *Snapshot) {
-		s.Message, s.Foreign = done, "state.json"
-	}, "end BLOCKED record_changed"},
 	{"a claim under a broken ralph.json", func(s *Snapshot) {
 		s.Message, s.ConfigErr = done, errors.New("no")
 	}, "end FAILED unusable"},

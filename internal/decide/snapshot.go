@@ -94,7 +94,6 @@ type Found struct {
 	Answers        []Answer  // answers of evaluators that are commands, by index
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
 	Reopened       []string  // the features that were reopened at this stop
-	Foreign        string    // a file of the record that a command of the loop has changed
 	NotCounted     []string  // with Contents: changed files that the checks do not see as they are in the project
 	InProject      []Receipt // results of the checks in the project as it is; nil: they did not run there
 

@@ -41,7 +41,6 @@ const (
 	Untrusted         = "untrusted"  // nobody has trusted the commands that are to prove the work
 	CheckTime         = "check_time" // a check or an evaluator does not fit into the time of a stop
 	NoProgress        = "no_progress"
-	RecordChanged     = "record_changed"
 	AllBlocked        = "all_blocked"
 	PermissionDenied  = "permission_denied"
 	Asks              = "asks" // the agent wants a person

@@ -122,7 +122,7 @@ func stopRequested(st *stop) answer {
 }
 
 func listOutOfDate(st *stop) answer {
-	if !st.ListIsOld || st.ConfigErr != nil || st.Foreign != "" {
+	if !st.ListIsOld || st.ConfigErr != nil {
 		return answer{}
 	}
 	return answer{need: Need{Kind: NeedList}}
@@ -132,17 +132,14 @@ func listOutOfDate(st *stop) answer {
 // twice; what does it again and again is a fault or the agent's.
 const maxKilled = 3
 
-// unrepairable looks for what no agent can repair: what kills the hook, a record that changed while a command ran, a
-// ralph.json that cannot be used, a list without items, and one that cannot be read or is not a file.
+// unrepairable looks for what no agent can repair: what kills the hook, a ralph.json that cannot be used, a list
+// without items, and one that cannot be read or is not a file.
 func unrepairable(st *stop) answer {
 	err := st.List.Err
 	switch {
 	case st.Killed >= maxKilled:
 		return finish(Failed, InternalError,
 			fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it", st.Killed))
-	case st.Foreign != "":
-		return finish(Blocked, RecordChanged,
-			plain.Line(st.Foreign, 300)+" was changed while a command of the loop ran; it is put back")
 	case st.ConfigErr != nil:
 		err = st.ConfigErr
 	case err == nil || !st.List.Missing && errors.As(err, new(*jsontext.Error)):

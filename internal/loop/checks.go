@@ -54,7 +54,7 @@ type checker struct {
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
-// result. It stores the receipts if keep is set. It returns an error if the record was written meanwhile.
+// result. It stores the receipts if keep is set. No check passes if the record was changed meanwhile.
 func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.Catch(ctx)
@@ -65,15 +65,18 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	if p.Loop.work != "" { // of a run, whose other lanes take steps meanwhile
 		r.yields = false
 		changed, err := p.Loop.Store.Share(maxSend, session, run)
-		return results, cmp.Or(err, changedMeanwhile(changed))
+		p.Loop.discount(results, changed)
+		return results, err
 	}
 	err = p.Loop.Store.Locked(LockWait, func() error {
-		if err := p.Loop.keeping(session, run); err != nil {
+		changed, err := p.Loop.keeping(session, run)
+		if err != nil {
 			return err
 		}
 		if r.yielded {
 			return errYielded
 		}
+		p.Loop.discount(results, changed)
 		if !keep {
 			return nil
 		}
@@ -381,8 +384,15 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	// Python looks for compiled files there: those in the project may not be what their sources
 	// say. Without a folder it finds none, and writes none.
 	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))
+	forget := func() error { return nil }
+	if r.HasCopy() {
+		forget = r.place().Watch()
+	}
 	got := proc.Run(ctx, run)
+	err = forget()
 	switch {
+	case err != nil:
+		got.Err = errNotRun("what it wrote into the loop's own folder cannot be undone: " + err.Error())
 	case got.NotRun:
 		got.Err = errNotRun(got.Err.Error())
 	case got.Err != nil && !got.TimedOut && ctx.Err() != nil:

@@ -41,7 +41,7 @@ func (p *Picture) place() proof.Place {
 }
 
 func (l *Loop) placeOf(copyDir string) proof.Place {
-	return proof.Place{Store: filepath.Join(l.At.StatePath(), "proof"), Copy: copyDir}
+	return proof.Place{Store: filepath.Join(l.At.StatePath(), loopdir.ProofFolder), Copy: copyDir}
 }
 
 // base returns the project as a path from the top of the copy on, separated by slashes.

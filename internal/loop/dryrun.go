@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 		}
 	}
 	err = p.Loop.Store.Locked(LockWait, func() error {
-		err := p.Loop.keeping(p.Snapshot.State.Session, try)
+		changed, err := p.Loop.keeping(p.Snapshot.State.Session, try)
 		switch {
 		case err != nil:
 			return err
@@ -55,6 +56,8 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 			return errYielded
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case changed != "":
+			return errors.New(notCounted(changed))
 		}
 		return p.Loop.keepReceipts(passed)
 	})

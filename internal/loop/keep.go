@@ -1,34 +1,50 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // A check, an evaluator or a tracker's command may run an agent's code, as the user. So the record
-// is kept in memory meanwhile, and put back if it has changed.
+// is kept in memory meanwhile, and put back if it has changed. Nobody can tell which of the commands did that, so none
+// that ran meanwhile counts.
 
-// keeping calls what runs commands of the loop. The caller has the lock.
-func (l *Loop) keeping(session string, run func()) error {
+// keeping calls what runs commands of the loop, and puts back what they change of the record. changed is the first such
+// file, "" if there is none. The caller has the lock.
+func (l *Loop) keeping(session string, run func()) (changed string, err error) {
 	kept, err := l.Store.Keep(session)
 	if err != nil {
-		return err
+		return "", err
 	}
 	run()
-	changed, err := l.Store.Mend(kept)
-	return errors.Join(err, changedMeanwhile(changed))
+	return l.Store.Mend(kept)
 }
 
-// changedMeanwhile says that a file of the record was changed while commands ran.
-func changedMeanwhile(file string) error {
-	if file == "" {
-		return nil
+// notCounted says why what ran does not count if a file of the record was changed meanwhile.
+func notCounted(changed string) string {
+	return fmt.Sprintf("while it ran, something wrote into the loop's own folder (%s); that was undone, and the run does "+
+		"not count; if the work does that, have it leave that folder alone", plain.Line(changed, 300))
+}
+
+// discount has checks fail that ran while a file of the record was changed.
+func (l *Loop) discount(results []decide.Receipt, changed string) {
+	if changed == "" {
+		return
 	}
-	return fmt.Errorf("%s was changed while a command of the loop ran, and is put back; "+
-		"so nothing is proven; find out who did that", file)
+	l.Store.Log(undoneLine(time.Now(), changed), nil)
+	for i := range results {
+		r := &results[i]
+		if r.NotRun {
+			continue
+		}
+		r.Passed = false
+		r.Tail = strings.TrimSpace(notCounted(changed) + "\n" + r.Tail)
+	}
 }
 
 // runsCommands reports whether a need makes trusted commands run.

@@ -63,6 +63,12 @@ func reopenLine(at time.Time, ids []string, err error) string {
 	return line
 }
 
+// undoneLine says which file of the record a command of the loop had changed.
+func undoneLine(at time.Time, changed string) string {
+	return fmt.Sprintf("%s undone %s, which changed while commands ran", at.UTC().Format(logTime),
+		plain.Line(changed, 300))
+}
+
 // troubleLine says why an event had no answer.
 func troubleLine(at time.Time, err error) string {
 	return fmt.Sprintf("%s error %s", at.UTC().Format(logTime), plain.Line(err.Error(), 1000))

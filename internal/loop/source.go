@@ -41,11 +41,14 @@ func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) e
 		if first {
 			p.Loop.Store.ForgetSource()
 		}
-		if err := p.Loop.keeping(p.Snapshot.State.Session, ask); err != nil {
+		changed, err := p.Loop.keeping(p.Snapshot.State.Session, ask)
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.yielded {
+		case r.yielded:
 			return errYielded
+		case changed != "":
+			return r.wroteRecord(changed)
 		}
 		r.keepSource(&p.Snapshot.List)
 		p.Snapshot.List = p.underContract(p.Snapshot.List)
@@ -123,9 +126,18 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 func (p *Picture) reopenTracked(ctx context.Context, ids []string) (failed error) {
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
 	err := p.Loop.Store.Locked(maxSend, func() error {
-		return p.Loop.keeping(p.Snapshot.State.Session, func() { failed = r.reopenItems(ctx, ids) })
+		changed, err := p.Loop.keeping(p.Snapshot.State.Session, func() { failed = r.reopenItems(ctx, ids) })
+		if err == nil && changed != "" {
+			err = r.wroteRecord(changed)
+		}
+		return err
 	})
 	return errors.Join(err, failed)
+}
+
+// wroteRecord is the error of a tracker's command that ran while a file of the record was changed.
+func (r *checker) wroteRecord(changed string) error {
+	return fmt.Errorf("%s: %s", plain.Line(r.ListName(), 200), notCounted(changed))
 }
 
 func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {

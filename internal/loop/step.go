@@ -277,7 +277,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 	default:
 		err = s.runCommands(ctx, r, need)
 	}
-	if ctx.Err() != nil && err == nil && s.found.Foreign == "" {
+	if ctx.Err() != nil && err == nil {
 		s.cut = true
 		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
 	}
@@ -287,18 +287,14 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 // runCommands answers a need by commands of the loop, puts back what they changed of the record, and reads the loop
 // again: the list may have changed.
 func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need) error {
-	kept, err := s.loop.Store.Keep(s.ev.Session)
-	if err != nil {
-		return err
-	}
 	s.ran = s.ran || len(need.Runs) > 0 || need.Kind != decide.NeedChecks
 	what := s.picture.Snapshot.InWords(need)
 	if what != "" && !s.judges { // to a stop that an agent has judged, the real one is no second
 		s.loop.note(what, time.Now())
 		defer s.noteDone(ctx)
 	}
-	s.collect(ctx, r, need)
-	s.found.Foreign, err = s.loop.Store.Mend(kept)
+	before := len(s.found.Results)
+	changed, err := s.loop.keeping(s.ev.Session, func() { s.collect(ctx, r, need) })
 	if err != nil {
 		return err
 	}
@@ -308,13 +304,30 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	if r.noCopy != nil && s.ev.FreshSession {
 		return r.noCopy // a run ends, and takes this step when it goes on: more sessions would prove nothing
 	}
-	if s.found.Foreign != "" {
-		s.found.Results, s.found.InProject = nil, nil // nobody knows which files the checks used
-	}
-	if s.listed != nil && s.found.Foreign == "" {
+	if changed != "" {
+		s.discount(need, before, changed)
+	} else if s.listed != nil {
 		r.keepSource(s.listed)
 	}
 	return s.read()
+}
+
+// discount has what answered a need fail, because the record was changed meanwhile. before is how many results there
+// were before that.
+func (s *stepper) discount(need decide.Need, before int, changed string) {
+	p, found := s.picture, &s.found
+	switch need.Kind {
+	case decide.NeedList:
+		list := s.loop.Store.SourceList(p.Snapshot.Now)
+		s.listed = &list
+		found.Results = append(found.Results, decide.Receipt{Name: plain.Line(p.ListName(), 100)})
+	case decide.NeedAnswer:
+		found.Answers = found.Answers[:min(len(found.Answers), need.Evaluator)]
+		found.Results = append(found.Results, decide.Receipt{Name: p.Config.Evaluators[need.Evaluator].Name})
+	case decide.NeedProject:
+		found.Results = append(found.Results, found.InProject...)
+	}
+	s.loop.discount(found.Results[before:], changed)
 }
 
 // noteDone says that no command runs any more, unless the process was told to end: then the stop has no answer.

@@ -51,12 +51,13 @@ func (f keptFolder) is(other keptFolder) bool {
 func (s *Store) Keep(session string) (*Kept, error) {
 	k := &Kept{}
 	stateDir := s.Loop.stateDir
+	proofs := filepath.Join(s.Loop.StatePath(), ProofFolder)
 	for _, path := range []string{
-		stateDir, RecordsFolder(stateDir), s.Loop.StatePath(), SessionsFolder(stateDir),
+		stateDir, RecordsFolder(stateDir), s.Loop.StatePath(), SessionsFolder(stateDir), proofs,
 	} {
 		f, err := lookAt(path)
-		if errors.Is(err, fs.ErrNotExist) && path == SessionsFolder(stateDir) {
-			continue // no session has begun a loop yet
+		if errors.Is(err, fs.ErrNotExist) && (path == SessionsFolder(stateDir) || path == proofs) {
+			continue // no session has begun a loop yet, or nothing runs in a copy
 		}
 		if err == nil && f.at == nil {
 			err = fmt.Errorf("%s is a link that leads to no folder; remove it", path)
@@ -92,6 +93,15 @@ func (s *Store) Keep(session string) (*Kept, error) {
 // Mend puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of which
 // Mend makes a new file if that was changed.
 func (s *Store) Mend(k *Kept) (changed string, err error) {
+	changed, err = s.mend(k)
+	shared, is := shares.Load(filepath.Join(s.Loop.StatePath(), lockFile))
+	if is && changed != "" { // checks that run beside may have done it
+		shared.(*share).changed = changed
+	}
+	return changed, err
+}
+
+func (s *Store) mend(k *Kept) (changed string, err error) {
 	note := func(path string) {
 		if changed == "" {
 			changed = path

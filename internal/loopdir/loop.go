@@ -29,6 +29,9 @@ const (
 	troubleFile  = "trouble"  // id of the last trouble told but not recorded; empty if the disk was full
 )
 
+// ProofFolder is the folder in a loop's state folder with its baseline.
+const ProofFolder = "proof"
+
 // RecordsFolder returns the folder that has the state folder of each loop. stateDir is the user's state folder.
 func RecordsFolder(stateDir string) string { return filepath.Join(stateDir, "loops") }
 

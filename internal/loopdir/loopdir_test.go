@@ -464,6 +464,32 @@ func TestTrustedList(t *testing.T) {
 	}
 }
 
+// TestProofFolder has a command put another folder in the place of the one with the baseline.
+func TestProofFolder(t *testing.T) {
+	s := opened(t, newLoop(t))
+	path := filepath.Join(s.Loop.StatePath(), ProofFolder)
+	err := s.Locked(time.Second, func() error { return s.SaveState(record(1)) })
+	err = errors.Join(err, os.Mkdir(path, 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := s.Keep("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := s.Mend(kept); err != nil || changed != "" {
+		t.Errorf("%q was changed, %v", changed, err)
+	}
+	err = errors.Join(os.Rename(path, path+".old"), os.MkdirAll(filepath.Join(path, "objects"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := s.Mend(kept)
+	if err != nil || changed != path || Exists(filepath.Join(path, "objects")) {
+		t.Errorf("%q was changed, %v", changed, err)
+	}
+}
+
 // TestCopyFolders has records of trust name a folder for copies. A record in the project is not believed.
 func TestCopyFolders(t *testing.T) {
 	project, caches := t.TempDir(), t.TempDir()

@@ -12,7 +12,7 @@ import (
 type share struct {
 	turn    chan struct{} // has a value while no goroutine has its turn; closed when the lock is free again
 	kept    *Kept
-	changed string // what a check has changed of the record
+	changed string // what Mend has found changed of the record
 	session string
 }
 
@@ -65,11 +65,7 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 		return true, nil, ErrLocked
 	}
 	clear(s.cache) // another store of this process may have written
-	changed, err := s.Mend(one.kept)
-	if changed != "" {
-		one.changed = changed
-	}
-	if err != nil {
+	if _, err := s.Mend(one.kept); err != nil {
 		one.turn <- struct{}{}
 		return true, nil, err
 	}

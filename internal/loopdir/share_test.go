@@ -49,6 +49,39 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestShareStep has a check change the record while a step keeps the record for a command of its own. The step finds
+// that and undoes it, and the check hears of it.
+func TestShareStep(t *testing.T) {
+	l := newLoop(t)
+	s, other := opened(t, l), opened(t, l)
+	if err := s.Locked(time.Second, func() error { return s.SaveState(record(1)) }); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := s.Share(time.Second, "", func() {
+		err := other.Locked(time.Second, func() error {
+			kept, err := other.Keep("")
+			if err != nil {
+				return err
+			}
+			done := []byte(`{"schema": 3, "status": "COMPLETE", "iteration": 1}`)
+			if err := os.WriteFile(filepath.Join(l.StatePath(), stateFile), done, 0o600); err != nil {
+				return err
+			}
+			changed, err := other.Mend(kept)
+			if changed == "" {
+				t.Error("the step does not find it")
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || changed == "" {
+		t.Errorf("%q was changed, %v", changed, err)
+	}
+}
+
 // TestShareTrouble shares the lock, and something goes wrong. Afterwards everybody gets the lock again.
 func TestShareTrouble(t *testing.T) {
 	for what, run := range map[string]func(t *testing.T, s, other *Store){

@@ -442,6 +442,86 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// TestWatch has a command write into the store, once with the times as they were. What was in an index is not believed
+// any more.
+func TestWatch(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		spoil func(w *world, index string) error
+	}{
+		{"in place", func(w *world, index string) error {
+			info, err := os.Lstat(index)
+			if err != nil {
+				return err
+			}
+			text, err := os.ReadFile(index)
+			if err != nil || len(text) == 0 {
+				return err
+			}
+			text[len(text)-1]++
+			err = os.WriteFile(index, text, 0o600)
+			return errors.Join(err, os.Chtimes(index, info.ModTime(), info.ModTime()))
+		}},
+		{"by another file", func(w *world, index string) error {
+			return errors.Join(os.WriteFile(index+"2", nil, 0o600), os.Rename(index+"2", index))
+		}},
+		{"a folder in its place", func(w *world, index string) error {
+			return errors.Join(os.Remove(index), os.MkdirAll(filepath.Join(index, "x"), 0o700))
+		}},
+		{"removed", func(w *world, index string) error { return os.Remove(index) }},
+		{"and the folder closed", func(w *world, index string) error {
+			return errors.Join(os.WriteFile(index, nil, 0o600), os.Chmod(w.Store, 0))
+		}},
+	} {
+		for _, index := range []string{copyFile, copyOfFile, preparedFile, seenFile, lastFile} {
+			t.Run(index+" "+tc.name, func(t *testing.T) {
+				w := newWorld(t, map[string]string{"src/a": "1", "test": "2"})
+				w.trust()
+				w.fill()
+				w.SetPrepared(t.Context(), w.contents(), nil, nil)
+				p := w.Place
+				p.Name = "other"
+				w.must(p.write(p.named(copyOfFile), []byte("x")))
+				time.Sleep(20 * time.Millisecond) // a clock may tick only so often
+				before := w.indexes()
+
+				w.must(w.Watch()())
+				if now := w.indexes(); !maps.Equal(now, before) {
+					t.Fatalf("after a command that wrote nothing there are %v, want %v", now, before)
+				}
+
+				end := w.Watch()
+				w.must(tc.spoil(w, filepath.Join(w.Store, index)))
+				w.must(end())
+				for name := range before {
+					_, exists := w.indexes()[name]
+					isSpoiled := slices.Contains(goneWith(index), name)
+					if exists == isSpoiled {
+						t.Errorf("%s: exists is %v", name, exists)
+					}
+				}
+				w.fill()
+				w.want(map[string]string{"src/a": "1", "test": "2"})
+			})
+		}
+	}
+}
+
+// TestWatchOwn writes indexes while a command runs, as a run with lanes does.
+func TestWatchOwn(t *testing.T) {
+	w := newWorld(t, map[string]string{"src/a": "1"})
+	w.trust()
+	w.fill()
+	end := w.Watch()
+	w.write("src/b", "2")
+	w.fill()
+	before := w.indexes()
+	w.must(end())
+	if now := w.indexes(); !maps.Equal(now, before) || len(now) < 4 {
+		t.Errorf("there are %v, want %v", now, before)
+	}
+}
+
 // TestCopyReplaced has something else in the place of the copy, and leaves it alone where it belongs to others.
 func TestCopyReplaced(t *testing.T) {
 	needsLinks(t)

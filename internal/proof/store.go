@@ -186,7 +186,13 @@ func (p Place) readIndex(name string) map[string]File {
 
 // write writes a file of ours. A killed process may leave a part of it: what it says is looked at again then.
 func (p Place) write(name string, text []byte) error {
-	return os.WriteFile(filepath.Join(p.Store, name), text, 0o600)
+	file := filepath.Join(p.Store, name)
+	_ = os.Remove(file) // it may be a link
+	err := writeOver(file, text)
+	if err == nil && goneWith(name) != nil {
+		ownIndexes.Store(file, p.stampOf(name))
+	}
+	return err
 }
 
 // object returns where the object with a hash is.
@@ -300,7 +306,7 @@ func (p Place) keepText(text []byte) (sum string, err error) {
 
 // writeOver writes a text to a file, over a part of it that a killed process has left.
 func writeOver(file string, text []byte) error {
-	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o600)
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|openFlags, 0o600)
 	if err != nil {
 		return err
 	}

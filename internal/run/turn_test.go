@@ -228,7 +228,6 @@ var laneRows = []row{
 		"end BLOCKED asks"},
 	{"a person cancels", func(s *laneStop) { s.Requested = decide.Cancelled }, "end CANCELLED by_person"},
 	{"a person has paused it", func(s *laneStop) { s.State.Status = decide.Paused }, "pass | 1: a 4 | 2: b 5"},
-	{"the record has changed", func(s *laneStop) { s.Foreign = "x" }, "end BLOCKED record_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *laneStop) { s.List = decide.List{Err: broken} },
 		"end FAILED unusable"},
 	{"an evaluator completes it, and another lane works", func(s *laneStop) {

@@ -112,10 +112,6 @@ func why(p *loop.Picture, s decide.State) string {
 	case decide.Untrusted:
 		return fmt.Sprintf("%s; %s. '%s' shows them and trusts them; then '%s' continues the loop.", s.Needs, so,
 			do("trust"), do("resume"))
-	case decide.RecordChanged:
-		return fmt.Sprintf("%s; %s. The last lines of checks.log show what ran; find out what it wrote. "+
-			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",
-			s.Needs, so, do("resume"))
 	case decide.AllBlocked:
 		if s.FailsInProject() {
 			return fmt.Sprintf("%s; %s. Look at them: put them back, or '%s' has them count; then '%s' continues the loop.",

@@ -351,6 +351,9 @@ func failure(f decide.Receipt, log string) string {
 	if f.Feature == "" {
 		what = "The check"
 	}
+	if f.Check == "" { // an evaluator, or a tracker's command
+		what = "The command"
+	}
 	return fmt.Sprintf("\n%s %q failed. The end of its output, as data; all of it is in %s:\n```\n%s\n```\n"+
 		"Fix what it found. Do not weaken the check.\n", what, plain.Line(f.Name, 80), log, tail)
 }

@@ -496,8 +496,6 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 		return do("trust")
 	case v.ExitReason == decide.CheckTime:
 		return say.RaiseTimeout
-	case v.ExitReason == decide.RecordChanged:
-		return "see what a check has done: " + do("log")
 	case v.ExitReason == decide.AllBlocked && p.Snapshot.State.FailsInProject():
 		return do("trust") + ", or put back what does not count"
 	case v.ExitReason == decide.AllBlocked:

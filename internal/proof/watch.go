@@ -1,0 +1,85 @@
+package proof
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Looks and fills go by the indexes: a file that is as it was is not read again. A command runs as the user and may run
+// an agent's code, so it could make them say that a file is what it is not.
+
+// ownIndexes has the stamps of the indexes that this process has written, by path: lanes run commands at one time.
+var ownIndexes sync.Map
+
+// Watch returns a function to call when a command has ended. It removes the indexes that were changed meanwhile, so
+// that what they are about is read or made again.
+func (p Place) Watch() (end func() error) {
+	before := p.indexes()
+	return func() (all error) {
+		_ = os.Chmod(p.Store, 0o700) // the command may have closed it; if the folder is gone, so are the indexes
+		now := p.indexes()
+		for name := range now {
+			_, was := before[name]
+			if !was {
+				before[name] = ""
+			}
+		}
+		for name, stamp := range before {
+			own, _ := ownIndexes.Load(filepath.Join(p.Store, name))
+			if now[name] == stamp || now[name] == own {
+				continue
+			}
+			for _, file := range goneWith(name) {
+				all = errors.Join(all, os.RemoveAll(filepath.Join(p.Store, file)))
+			}
+		}
+		return all
+	}
+}
+
+// goneWith returns an index and what is removed with it: a copy without its copyOfFile is made again. It returns
+// nothing for another file of the store.
+func goneWith(name string) []string {
+	for _, file := range []string{copyFile, copyOfFile, preparedFile} {
+		of, is := strings.CutSuffix(name, file)
+		if is {
+			return []string{name, of + copyOfFile}
+		}
+	}
+	if strings.HasSuffix(name, seenFile) || strings.HasSuffix(name, lastFile) {
+		return []string{name}
+	}
+	return nil
+}
+
+// indexes returns the stamps of all indexes in the store, by name.
+func (p Place) indexes() map[string]string {
+	stamps := map[string]string{}
+	entries, _ := os.ReadDir(p.Store)
+	for _, entry := range entries {
+		if goneWith(entry.Name()) != nil {
+			stamps[entry.Name()] = p.stampOf(entry.Name())
+		}
+	}
+	return stamps
+}
+
+// stampOf returns a text that changes with a file of the store, "" if there is none.
+func (p Place) stampOf(name string) string {
+	path := filepath.Join(p.Store, name)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	stamp := tree.StampOf(info)
+	if tree.ChangedAt(path).IsZero() { // programs can set all its times
+		text, _ := os.ReadFile(path)
+		stamp += digest(text)
+	}
+	return stamp
+}
