@@ -278,7 +278,8 @@ var reliability = []row{
 `,
 	},
 	{
-		"no copy for the checks, as on a full disk | the next prompt says why; a run ends, and `--resume` checks what was done",
+		"no copy for the checks, as on a full disk | the next prompt says why; a run ends, and `--resume` checks what " +
+			"was done",
 		runner("copy-fails"),
 		"internal/loop/step.go",
 		"r.noCopy != nil && s.ev.FreshSession",

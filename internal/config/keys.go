@@ -168,7 +168,7 @@ var keys = []key[Config]{
 	}, {
 		name: "parallel", preset: `1`, example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks of a stop may run at once.",
+		about: "How many checks of a stop may run at once, each in a copy of its own.",
 	}, {
 		name: "recheck", preset: `"stale"`, example: `"all"`,
 		field: func(c *Config) any { return &c.Recheck },

@@ -92,17 +92,18 @@ var errYielded = errors.New("a stop of the loop came, and its checks go first; l
 func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
 	over := make(chan struct{})
+	store := r.Loop.Store // r.Loop changes when the copy is entered
 	go func() {
 		defer func() {
 			_ = recover()
 			close(over)
 		}()
 		for ctx.Err() == nil {
-			if r.yields && r.Loop.Store.Asked(loopdir.RequestTurn) {
+			if r.yields && store.Asked(loopdir.RequestTurn) {
 				r.yielded = true
 				cancel()
 			}
-			if r.Loop.Store.Asked(loopdir.RequestCancel) {
+			if store.Asked(loopdir.RequestCancel) {
 				cancel()
 			}
 			select {
@@ -129,31 +130,64 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 		r.byDigest[c.Digest] = c
 	}
 	if !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy) {
-		r.refused = r.enter(ctx)
+		r.refused = r.lookOnce(ctx)
 	}
 	results := make([]decide.Receipt, len(runs))
-	slots := make(chan struct{}, max(1, r.Config.Parallel))
+	groups := r.groups(runs)
+	next := make(chan []int)
+	slots := make([]*checker, min(max(1, r.Config.Parallel), len(groups)))
 	var all sync.WaitGroup
-	for i, same := range r.groups(runs) {
-		slots <- struct{}{}
-		if i > 0 && cap(slots) == 1 && r.outside != nil && r.refused == nil {
-			all.Wait()
-			r.refused = r.tidyCopy(ctx)
-		}
+	for i := range slots {
+		slot := r.slot(i)
+		slots[i] = slot
 		all.Go(func() {
-			defer func() { <-slots }()
-			one := r.first(ctx, runs[same[0]])
-			for _, i := range same {
-				results[i] = one
-				results[i].Feature = runs[i].Feature
-				results[i].Check = runs[i].Check.Digest
-				results[i].Name = runs[i].Check.Name
-				r.hear(runs[i], &results[i])
+			for same := range next {
+				slot.answer(ctx, runs, same, results)
 			}
 		})
 	}
+	for _, same := range groups {
+		next <- same
+	}
+	close(next)
 	all.Wait()
+	for _, slot := range slots {
+		r.noCopy = cmp.Or(r.noCopy, slot.noCopy)
+	}
 	return results
+}
+
+// slot returns the checker for those of the checks that run side by side. Each has a copy of its own.
+func (r *checker) slot(i int) *checker {
+	if i == 0 {
+		return r
+	}
+	picture, l := *r.Picture, *r.Loop
+	l.slot = strconv.Itoa(i + 1)
+	picture.Loop = &l
+	other := r.over(&picture)
+	other.refused = r.refused
+	return other
+}
+
+// over returns the checker for the same checks of another picture. That one has not entered the copy.
+func (r *checker) over(p *Picture) *checker {
+	return &checker{
+		Picture: p, message: r.message, status: r.status, deadline: r.deadline, contents: r.contents,
+		asItIs: r.asItIs, isDry: r.isDry, hear: r.hear, byDigest: r.byDigest,
+	}
+}
+
+// answer runs the first check of a group, which answers for all.
+func (r *checker) answer(ctx context.Context, runs []decide.Run, same []int, results []decide.Receipt) {
+	one := r.first(ctx, runs[same[0]])
+	for _, i := range same {
+		results[i] = one
+		results[i].Feature = runs[i].Feature
+		results[i].Check = runs[i].Check.Digest
+		results[i].Name = runs[i].Check.Name
+		r.hear(runs[i], &results[i])
+	}
 }
 
 // runInProject runs those checks that have passed in the copy once more, in the project as it is.
@@ -182,6 +216,9 @@ func (r *checker) first(ctx context.Context, run decide.Run) (result decide.Rece
 		}
 	}()
 	r.hear(run, nil)
+	if !r.asItIs && r.runsInCopy(run) && r.refused == nil {
+		r.refused = r.freshCopy(ctx)
+	}
 	r.one(ctx, run, &result)
 	return result
 }
@@ -304,12 +341,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 }
 
 // inProject returns the checker for the project as it is.
-func (r *checker) inProject() *checker {
-	other := *r
-	other.Picture, other.outside, other.refused = r.outside, nil, nil
-	other.filled = time.Time{} // what changes in the copy is nothing to it
-	return &other
-}
+func (r *checker) inProject() *checker { return r.over(r.outside) }
 
 // folderOf returns the folder in which a condition looks at a file: the project if git ignores the file there.
 func (r *checker) folderOf(file string) string {

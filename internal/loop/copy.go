@@ -30,12 +30,16 @@ import (
 // HasCopy reports whether something runs in a copy.
 func (p *Picture) HasCopy() bool { return p.Config.Baseline != "" }
 
-// place returns where the baseline and the copy are. What a worker did is copied apart.
+// place returns where the baseline and the copy are. What a worker did is copied apart, and so it is for each of the
+// checks that run at the same time.
 func (p *Picture) place() proof.Place {
 	place := p.Loop.placeOf(p.Config.CopyDir)
+	place.Name = p.Loop.slot
 	if p.Loop.beside {
-		place.Name = "worker"
-		place.Copy = filepath.Join(filepath.Dir(p.Config.CopyDir), "worker", filepath.Base(p.Config.CopyDir))
+		place.Name = "worker" + p.Loop.slot
+	}
+	if place.Name != "" {
+		place.Copy = filepath.Join(filepath.Dir(p.Config.CopyDir), place.Name, filepath.Base(p.Config.CopyDir))
 	}
 	return place
 }
@@ -283,11 +287,8 @@ func (r *checker) enter(ctx context.Context) error {
 		return nil
 	}
 	r.outside = r.Picture
-	if r.Loop.look == nil || r.Loop.look.ID != r.contents || r.contents == "" {
-		if _, err := r.look(ctx, true); err != nil {
-			return r.lacksCopy(ctx, "what the copy is to have cannot be told", err)
-		}
-		r.contents = r.Loop.look.ID
+	if err := r.lookOnce(ctx); err != nil {
+		return err
 	}
 	if err := r.fill(ctx); err != nil {
 		return err
@@ -296,6 +297,19 @@ func (r *checker) enter(ctx context.Context) error {
 	r.Picture = r.in(filepath.Join(place.Copy, filepath.FromSlash(r.base())))
 	r.Loop.look = look
 	return r.prepared(ctx)
+}
+
+// lookOnce looks what the copy is to have, unless that is known of the contents that are to be proven.
+func (r *checker) lookOnce(ctx context.Context) error {
+	if !r.HasCopy() || r.contents != "" && r.Loop.look != nil && r.Loop.look.ID == r.contents {
+		return nil
+	}
+	_, err := r.look(ctx, true)
+	if err != nil {
+		return r.lacksCopy(ctx, "what the copy is to have cannot be told", err)
+	}
+	r.contents = r.Loop.look.ID
+	return nil
 }
 
 // CopyError says that the copy for the checks cannot be made, as on a full disk, for which no agent can do anything.
@@ -312,8 +326,11 @@ func (r *checker) lacksCopy(ctx context.Context, what string, err error) error {
 	return errNotRun(what)
 }
 
-// tidyCopy removes what a check has left in the copy, before the next one.
-func (r *checker) tidyCopy(ctx context.Context) error {
+// freshCopy enters the copy, or removes what the last check has left there.
+func (r *checker) freshCopy(ctx context.Context) error {
+	if r.outside == nil {
+		return r.enter(ctx)
+	}
 	if err := r.fill(ctx); err != nil {
 		return err
 	}

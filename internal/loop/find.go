@@ -31,6 +31,7 @@ type Loop struct {
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
 	beside bool            // work is a work tree of Beside, or the copy of one
+	slot   string          // tells apart copies for checks that run at the same time; "": the first one
 	look   *proof.Look     // at the project, as the last one was in this decision; nil: there was none
 	base   *proof.Baseline // as it was read last
 
