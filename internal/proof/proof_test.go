@@ -485,8 +485,12 @@ func TestWatch(t *testing.T) {
 				time.Sleep(20 * time.Millisecond) // a clock may tick only so often
 				before := w.indexes()
 
+				w.must(os.Chmod(w.Store, 0o755))
+				is, err := os.Stat(w.Store)
+				w.must(err)
 				w.must(w.Watch()())
-				if now := w.indexes(); !maps.Equal(now, before) {
+				info, err := os.Stat(w.Store)
+				if now := w.indexes(); err != nil || info.Mode() != is.Mode() || !maps.Equal(now, before) {
 					t.Fatalf("after a command that wrote nothing there are %v, want %v", now, before)
 				}
 

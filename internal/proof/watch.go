@@ -21,7 +21,10 @@ var ownIndexes sync.Map
 func (p Place) Watch() (end func() error) {
 	before := p.indexes()
 	return func() (all error) {
-		_ = os.Chmod(p.Store, 0o700) // the command may have closed it; if the folder is gone, so are the indexes
+		info, err := os.Stat(p.Store)
+		if err == nil && info.Mode()&0o700 != 0o700 { // the command has closed it
+			all = os.Chmod(p.Store, info.Mode().Perm()|0o700)
+		}
 		now := p.indexes()
 		for name := range now {
 			_, was := before[name]
