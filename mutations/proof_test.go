@@ -49,9 +49,9 @@ var proof = []row{
 		"with the variables of `trust`",
 		hook("trust-env"),
 		"internal/loop/env.go",
-		"	return kept.Same(p.Loop.Env.Vars, named)",
+		"	env, dropped = kept.Same(p.Loop.Env.Vars, named)",
 		`	_, dropped = kept.Same(p.Loop.Env.Vars, named)
-	return p.Loop.Env.Vars, dropped`,
+	env = p.Loop.Env.Vars`,
 	},
 	{
 		"a PATH without folders of the project",

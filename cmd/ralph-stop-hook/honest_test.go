@@ -17,6 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // honestRow is a row of testdata/honest.txt, where its keys are explained.
@@ -68,8 +70,8 @@ func honestRows(t *testing.T) []honestRow {
 }
 
 var (
-	honestKeys = regexp.MustCompile(`^(base|needs|check|init|also|dir|git|end)$`)
-	honestPart = regexp.MustCompile(`^(before|work|turn|turn [2-9])$`)
+	honestKeys = regexp.MustCompile(`^(base|needs|env|check|init|also|dir|git|end)$`)
+	honestPart = regexp.MustCompile(`^(before|work|turn|turn [2-9]|lane)$`)
 	honestEnd  = regexp.MustCompile(`^Ralph loop ([A-Z_]+): shop: `)
 )
 
@@ -127,6 +129,9 @@ func TestHonest(t *testing.T) {
 					if !works(tool, env) {
 						t.Skip("needs " + tool)
 					}
+				}
+				if _, isLane := row.parts["lane"]; isLane && !runner {
+					t.Skip("a session has no lanes")
 				}
 				if runner && strings.Contains(fmt.Sprint(row.parts), "person ralph-stop-hook trust") {
 					t.Skip("trust refuses what a run has started, and the person of a row has no terminal beside it")
@@ -221,13 +226,22 @@ func (p *honestPlay) play() string {
 	if err := params("script").Setup(setup); err != nil {
 		p.t.Fatal(err)
 	}
+	home := filepath.Join(work, "home")
 	p.env = append(append(os.Environ(), setup.Vars...), p.env...)
+	p.env = append(p.env, "PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+proc.Value(p.env, "PATH"))
+	p.env = append(p.env, "GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig")) // a row may write it
+	for _, variable := range strings.Fields(p.row.keys["env"]) {
+		p.env = append(p.env, strings.ReplaceAll(variable, "TOP", top))
+	}
 	for _, f := range p.row.files {
-		file := filepath.Join(top, f.Name)
+		file, mode := filepath.Join(top, f.Name), os.FileMode(0o644)
+		if name, inHome := strings.CutPrefix(f.Name, "~/"); inHome {
+			file, mode = filepath.Join(home, name), 0o755
+		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			p.t.Fatal(err)
 		}
-		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(file, f.Data, mode); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -291,14 +305,20 @@ func (p *honestPlay) sessions(work string) string {
 		}
 		return path
 	}
+	args := ""
 	turns := p.turns()
 	for i, turn := range turns {
 		file(fmt.Sprintf("turn.%d", i+1), honestWords+turn.script+"\ncat <<'END'\n"+turn.message+"\nEND\n")
 	}
 	file(fmt.Sprintf("turn.%d", len(turns)+1), "env -u RALPH_RUN ralph-stop-hook pause shop\n")
 	agent := file("agent.sh", "n=$(cat $TURNS/n 2>/dev/null)\nn=$((n + 1))\necho $n > $TURNS/n\nexec sh $TURNS/turn.$n\n")
+	if lane, isLane := p.row.parts["lane"]; isLane {
+		args = " --workers 2"
+		agent = file("agent.sh", honestWords+"id=$(sed -n 's/^  id: //p' | head -1)\n"+lane+"\nclaim $id\n")
+	}
 	file("home/.config/ralph-stop-hook/config.json", fmt.Sprintf(`{"agents": {"honest": {"command": ["sh", %q]}}}`, agent))
-	cmd := exec.Command("sh", "-c", "exec ralph-runner shop --agent honest --wait 0s") // it is on the row's PATH
+	// It is on the row's PATH.
+	cmd := exec.Command("sh", "-c", "exec ralph-runner shop --agent honest --wait 0s"+args)
 	cmd.Dir = p.dir
 	cmd.Env = append(p.env, "TURNS="+work)
 	out, _ := cmd.CombinedOutput() // the status says how it ended

@@ -367,8 +367,26 @@ func (r *checker) fill(ctx context.Context) error {
 	if err != nil {
 		return r.lacksCopy(ctx, "the copy for the checks cannot be made", err)
 	}
+	if r.Config.Git {
+		r.assumeUnchanged(ctx)
+	}
 	r.filled = at
 	return nil
+}
+
+// assumeUnchanged has git take the folders of loops and runs for unchanged: the copy has little more of them than the
+// list, and an agent may have committed all. The copy may have no repository.
+func (r *checker) assumeUnchanged(ctx context.Context) {
+	git := func(names []byte, args ...string) []byte {
+		c := proc.Git(r.Loop.environ(), r.place().Copy, args...)
+		c.Stdin = names
+		out, _ := proc.GitOutput(ctx, c, args[0])
+		return out
+	}
+	names := git(nil, "ls-files", "-z", "--", path.Join(r.base(), loopdir.Below), path.Join(r.base(), loopdir.RunFolder))
+	if len(names) > 0 {
+		git(names, "update-index", "--assume-unchanged", "-z", "--stdin")
+	}
 }
 
 // inCopy returns what the copy is to have beside what counts: the list as it is in the project, and ralph.json as it

@@ -157,7 +157,15 @@ func (p *Picture) environ(named ...string) (env, dropped []string) {
 	kept := proc.Kept{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
 	maps.Copy(kept.Values, p.Config.EnvValues)
 	kept.Values["PATH"], _ = proc.Outside(p.Config.SearchPath, p.Loop.project())
-	return kept.Same(p.Loop.Env.Vars, named)
+	env, dropped = kept.Same(p.Loop.Env.Vars, named)
+	if p.Loop.work == "" {
+		return env, dropped
+	}
+	// PYTHONPATH, for example, would have a check test the project. A package manager would change the virtual environment
+	// that is active there so that it has the packages of this folder.
+	env = proc.Without(env, func(name string) bool { return proc.SameName(name, "VIRTUAL_ENV") })
+	top := filepath.FromSlash(p.Config.Top)
+	return proc.Moved(env, filepath.Join(p.Loop.At.Project, top), filepath.Join(p.Loop.work, top)), dropped
 }
 
 // notByName says why a variable cannot be named in ralph.json; "" if it can be.

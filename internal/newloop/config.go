@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/suggest"
 )
 
@@ -77,8 +78,8 @@ func (m *Maker) config() ([]byte, error) {
 	})
 }
 
-// runsInProject reports whether a check has to run in the project: it runs a container that has the project's folders,
-// or names the project by its whole path.
+// runsInProject reports whether a check has to run in the project: it runs what has the project's folders, or names the
+// project by its whole path.
 func (m *Maker) runsInProject(i int) bool {
 	return slices.Contains(m.suggestion().InProject, i) || loop.NamesPath(m.Checks[i], m.Project)
 }
@@ -99,7 +100,8 @@ func (m *Maker) suggestion() suggest.Suggestion {
 	if err != nil {
 		return suggest.Suggestion{}
 	}
-	s := suggest.For(top, filepath.ToSlash(dir), checks)
+	search, _ := proc.Outside(m.Env.Get("PATH"), top) // as checks get it
+	s := suggest.For(top, filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
 	m.suggested = &s
 	return s
 }

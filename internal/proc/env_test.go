@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,20 @@ func TestValue(t *testing.T) {
 		if got := Value(env, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestMoved has variables lead to another folder, except for places of the system.
+func TestMoved(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "shop"), filepath.Join(t.TempDir(), "copy")
+	path := func(dirs ...string) string { return strings.Join(dirs, string(os.PathListSeparator)) }
+	in := func(top string) []string {
+		src := filepath.Join(top, "src")
+		return []string{"HOME=" + from, "TOP=" + top, "PYTHONPATH=" + path("/x", src, "", top), "OTHER=" + from + "2",
+			"TEXT=in " + from}
+	}
+	if got, want := Moved(in(from), from, to), in(to); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

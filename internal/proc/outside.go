@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,31 @@ func Outside(path, dir string) (kept string, left []string) {
 func EnvOutside(env []string, dir string) []string {
 	path, _ := Outside(Value(env, "PATH"), dir)
 	return append(slices.Clone(env), "PATH="+path)
+}
+
+// Moved returns an environment in which variables that name a folder, or what is in it, name the same in another
+// folder. Those that IsPlace names stay as they are.
+func Moved(env []string, from, to string) (moved []string) {
+	froms := []string{filepath.Clean(from), realPath(from)}
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		if IsPlace(name) {
+			moved = append(moved, variable)
+			continue
+		}
+		paths := strings.Split(value, string(filepath.ListSeparator))
+		for i, path := range paths {
+			for _, from := range froms {
+				rest, isBelow := strings.CutPrefix(path, from)
+				if isBelow && (rest == "" || os.IsPathSeparator(rest[0])) {
+					paths[i] = to + rest
+					break
+				}
+			}
+		}
+		moved = append(moved, name+"="+strings.Join(paths, string(filepath.ListSeparator)))
+	}
+	return moved
 }
 
 // realPath returns a path without links, as far as it exists.

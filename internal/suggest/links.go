@@ -1,6 +1,8 @@
 package suggest
 
 import (
+	"cmp"
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -13,22 +15,33 @@ import (
 // maker is a command that makes a folder.
 type maker struct {
 	beside  string // a file beside the folder that asks for the command; "" for any
+	program string // another reason for the command: a check runs this
 	command string // with DIR for the folder's name
 }
 
 // pythonMakers make a virtual environment. The first one whose file is there counts.
 var pythonMakers = []maker{
-	{"uv.lock", "uv sync"},
-	{"poetry.lock", "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install"},
-	{"pdm.lock", "pdm install"},
-	{"requirements.txt", "python3 -m venv DIR && DIR/bin/pip install -r requirements.txt -e ."},
-	{"", "python3 -m venv DIR && DIR/bin/pip install -e ."},
+	{"uv.lock", "uv", "uv sync"},
+	{"poetry.lock", "poetry", "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install"},
+	{"pdm.lock", "pdm", "pdm install"},
+	{"requirements.txt", "", "python3 -m venv DIR && DIR/bin/pip install -r requirements.txt -e ."},
+	{"", "", "python3 -m venv DIR && DIR/bin/pip install -e ."},
 }
 
 const (
-	pythonInputs   = "pyproject.toml setup.py setup.cfg requirements.txt uv.lock poetry.lock pdm.lock"
+	pythonInputs   = "pyproject.toml setup.py setup.cfg requirements.txt uv.lock poetry.lock pdm.lock Pipfile Pipfile.lock"
 	composerInputs = "composer.json composer.lock"
+	yarnInputs     = "package.json yarn.lock .yarnrc.yml"
 	cmakeInputs    = "CMakeLists.txt CMakePresets.json"
+	mesonInputs    = "meson.build meson.options meson_options.txt"
+	autoInputs     = "configure configure.ac Makefile.am Makefile.in"
+)
+
+// What tools write that name the folder by its whole path. Each of these may be in folders below, too.
+const (
+	yarnFiles  = ".pnp.cjs .pnp.loader.mjs install-state.gz unplugged"
+	cmakeFiles = "CMakeCache.txt CMakeFiles Makefile cmake_install.cmake CTestTestfile.cmake build.ninja"
+	autoFiles  = "config.status config.log libtool"
 )
 
 // linksBack adds the folders that would lead from the copy back into the project, so that checks would test what is
@@ -37,37 +50,112 @@ func (r *reader) linksBack(s *Suggestion) (texts []string) {
 	for _, name := range r.aside {
 		above, base := path.Split(name)
 		command, inputs := "", ""
+		outputs := []string{name}
 		switch {
 		case strings.Trim(name, plainLetters) != "" || name[0] == '-':
 			continue // it means something to a shell, or as a pattern
 		case hasWord(".venv venv", base) && r.isEditable(name):
-			i := slices.IndexFunc(pythonMakers, func(m maker) bool { return m.beside == "" || r.isFile(above+m.beside) })
+			i := slices.IndexFunc(pythonMakers, func(m maker) bool {
+				return m.beside == "" || r.isFile(above+m.beside) || r.runs(m.program)
+			})
 			command, inputs = pythonMakers[i].command, pythonInputs
 		case base == "vendor" && r.isFile(name+"/composer/autoload_real.php") && r.ignoresPath(name+"/x"):
 			command, inputs = "composer install", composerInputs
-		case r.isFile(name+"/CMakeCache.txt") && r.cmake:
-			s.Outputs = add(s.Outputs, name)
-			texts = append(texts, name)
-			continue
+		case base == ".pnp.cjs" && r.isFile(above+"yarn.lock"):
+			command, inputs = "yarn install", yarnInputs
+			outputs = r.madeOf(above, yarnFiles)
+		case base == "CMakeCache.txt":
+			command, inputs = "cmake .", cmakeInputs
+			outputs = r.madeOf(above, cmakeFiles)
+		case base == "config.status" && r.isFile(above+"configure"):
+			command, inputs = "./configure", autoInputs
+			outputs = r.madeOf(above, autoFiles)
 		case r.isFile(name + "/CMakeCache.txt"):
 			command, inputs = "cmake -B DIR", cmakeInputs
+		case r.isFile(name + "/meson-private/coredata.dat"):
+			command, inputs = "meson setup DIR", mesonInputs
 		default:
 			continue
 		}
-		p := Prepare{Command: strings.ReplaceAll(command, "DIR", base)}
-		if above != "" {
-			p.Command = "cd " + strings.TrimSuffix(above, "/") + " && " + p.Command
+		for _, output := range outputs {
+			s.Outputs = add(s.Outputs, output)
 		}
-		for file := range strings.FieldsSeq(inputs) {
-			if r.isFile(above + file) {
-				p.WhenChanged = append(p.WhenChanged, above+file)
-			}
+		if r.cmake && base != "CMakeCache.txt" && inputs == cmakeInputs { // such a makefile has commands of CMake
+			texts = append(texts, name)
+			continue
 		}
-		s.Outputs = add(s.Outputs, name)
-		s.Prepare = append(s.Prepare, p)
-		texts = append(texts, name+" with `"+p.Command+"`")
+		command = s.prepare(r, above, strings.ReplaceAll(command, "DIR", base), inputs)
+		texts = append(texts, name+" with `"+command+"`")
+	}
+	for _, name := range r.builds { // there is none yet
+		if !r.cmake && !r.isFolder(name) && r.ignoresPath(name+"/x") && r.isFile("CMakeLists.txt") {
+			s.Outputs = add(s.Outputs, name)
+			texts = append(texts, name+" with `"+s.prepare(r, "", "cmake -B "+name, cmakeInputs)+"`")
+		}
+	}
+	for _, u := range r.uses {
+		if r.isReady(u) {
+			texts = r.install(s, texts, u)
+		}
 	}
 	return texts
+}
+
+// runs reports whether a check runs a tool that has a row of its own.
+func (r *reader) runs(name string) bool {
+	return slices.ContainsFunc(r.uses, func(u use) bool { return u.names == name })
+}
+
+// madeOf returns patterns of what git ignores below a folder and has one of some names, or was made of a file .in.
+func (r *reader) madeOf(above, names string) (patterns []string) {
+	for _, name := range r.aside {
+		isBelow := strings.HasPrefix(name, above)
+		if isBelow && (hasWord(names, path.Base(name)) || names == autoFiles && r.isFile(name+".in")) {
+			patterns = add(patterns, above+"**/"+path.Base(name))
+		}
+	}
+	return patterns
+}
+
+// install adds the command with which a tool makes its packages, if they are not in the project, or not yet: made there
+// later, they would lead back.
+func (r *reader) install(s *Suggestion, texts []string, u use) []string {
+	for _, folder := range u.folders {
+		above := strings.TrimPrefix(folder+"/", "./")
+		at := above + cmp.Or(u.holds, ".venv")
+		inputs, text := pythonInputs, "packages"
+		isOdd := strings.Trim(above, plainLetters) != ""
+		if u.install == "" || isOdd || r.isFolder(at) {
+			continue
+		}
+		if u.holds == "vendor" {
+			inputs = composerInputs
+			if !r.ignoresPath(at + "/x") { // it belongs to the project
+				continue
+			}
+		}
+		if u.holds != "" {
+			s.Outputs = add(s.Outputs, at)
+			text = at
+		}
+		texts = append(texts, text+" with `"+s.prepare(r, above, u.install, inputs)+"`")
+	}
+	return texts
+}
+
+// prepare adds a command that runs in a folder if some files change there, and returns it.
+func (s *Suggestion) prepare(r *reader, above, command, inputs string) string {
+	if above != "" {
+		command = "cd " + strings.TrimSuffix(above, "/") + " && " + command
+	}
+	p := Prepare{Command: command}
+	for file := range strings.FieldsSeq(inputs) {
+		if r.isFile(above + file) {
+			p.WhenChanged = append(p.WhenChanged, above+file)
+		}
+	}
+	s.Prepare = append(s.Prepare, p)
+	return command
 }
 
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
@@ -92,6 +180,57 @@ func (t *tree) isEditable(folder string) bool {
 	return false
 }
 
+// Sites returns the folders with the packages of the Python that a PATH finds, and with those of a user.
+func Sites(search, home string) (sites []string) {
+	tops := []string{filepath.Join(home, ".local")}
+	for _, name := range []string{"python3", "python"} {
+		for _, folder := range filepath.SplitList(search) {
+			file := filepath.Join(folder, name)
+			_, err := os.Stat(file)
+			if err != nil {
+				continue
+			}
+			tops = append(tops, filepath.Dir(folder))
+			real, err := filepath.EvalSymlinks(file)
+			if err == nil {
+				tops = append(tops, filepath.Dir(filepath.Dir(real)))
+			}
+			if filepath.Base(folder) == "shims" { // of pyenv, which looks for the right one
+				all, _ := filepath.Glob(filepath.Join(filepath.Dir(folder), "versions", "*")) // the pattern is right
+				tops = append(tops, all...)
+			}
+			break
+		}
+	}
+	for _, top := range tops {
+		for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages"} {
+			all, _ := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
+			sites = append(sites, all...)
+		}
+	}
+	slices.Sort(sites)
+	return slices.Compact(sites)
+}
+
+// isInstalled returns the first of some folders with packages that has one of the project by its path; "": none has.
+func (t *tree) isInstalled(sites []string) string {
+	for _, site := range sites {
+		entries, _ := os.ReadDir(site) // it need not be there
+		for _, entry := range entries {
+			isPath := filepath.Ext(entry.Name()) == ".pth" || strings.HasPrefix(entry.Name(), "__editable__")
+			info, err := entry.Info()
+			if !isPath || err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(site, entry.Name()))
+			if err == nil && t.isIn(string(text), "") {
+				return site
+			}
+		}
+	}
+	return ""
+}
+
 // isIn reports whether the project's path is in a text, but not only as that of one folder.
 func (t *tree) isIn(text, folder string) bool {
 	if runtime.GOOS == "windows" {
@@ -100,7 +239,10 @@ func (t *tree) isIn(text, folder string) bool {
 	text = filepath.ToSlash(text)
 	for _, top := range t.paths {
 		top = filepath.ToSlash(top)
-		rest := strings.ReplaceAll(text, path.Join(top, filepath.ToSlash(t.local(folder))), "") + "\n"
+		rest := text + "\n"
+		if folder != "" {
+			rest = strings.ReplaceAll(rest, path.Join(top, filepath.ToSlash(t.local(folder))), "")
+		}
 		for _, end := range []string{"/", "\n", "'", `"`} {
 			if strings.Contains(rest, top+end) {
 				return true

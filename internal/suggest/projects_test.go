@@ -117,7 +117,7 @@ module x
 -- a_test.go --
 -- internal/b/testdata/in.txt --
 -- want --
-protect: **/testdata/** **/*_test.go +go.work +.golangci.*
+protect: **/testdata/** **/*_test.go +.golangci.*
 `,
 	"make and a script": `make test
 -- Makefile --
@@ -157,7 +157,7 @@ module x
 /bin/
 -- want --
 protect: **/*_test.go scripts/check.sh tools/verify.py scripts/prepare scripts/lib.sh scripts/more.sh +GNUmakefile
-  +makefile +Makefile +go.work
+  +makefile +Makefile
 outputs: bin
 git: true
 `,
@@ -272,6 +272,160 @@ build/
 protect: +CMakeUserPresets.json
 outputs: build
 `,
+	"cmake, to be configured": `cmake --build out/debug && ctest --test-dir=x --test-dir out/debug
+-- CMakeLists.txt --
+-- .gitignore --
+/out/
+-- .git/HEAD --
+-- want --
+protect: +CMakeUserPresets.json
+outputs: out/debug out
+prepare: cmake -B out/debug <- CMakeLists.txt
+`,
+	"cmake in the sources": `make && ./shop
+-- CMakeLists.txt --
+-- .gitignore --
+CMakeCache.txt
+CMakeFiles/
+Makefile
+-- .git/HEAD --
+-- CMakeCache.txt --
+-- CMakeFiles/x --
+-- Makefile --
+all:
+	cmake -S. -B.
+-- src/Makefile --
+-- want --
+protect: +CMakeUserPresets.json
+outputs: **/CMakeCache.txt **/CMakeFiles **/Makefile
+prepare: cmake . <- CMakeLists.txt
+`,
+	"autoconf": `make check
+-- configure --
+-- configure.ac --
+-- Makefile.in --
+-- src/config.h.in --
+-- .gitignore --
+config.status
+config.log
+Makefile
+config.h
+*.o
+-- config.status --
+-- config.log --
+-- Makefile --
+check:
+	./t
+-- src/config.h --
+-- src/a.o --
+-- want --
+outputs: **/Makefile **/config.log **/config.status **/config.h
+prepare: ./configure <- configure configure.ac Makefile.in
+`,
+	"meson": `ninja -C build test
+-- meson.build --
+-- .gitignore --
+build
+-- build/meson-private/coredata.dat --
+-- want --
+outputs: build
+prepare: meson setup build <- meson.build
+`,
+	"yarn with Plug'n'Play": `yarn test
+-- package.json --
+{"scripts": {"test": "node test.js"}}
+-- yarn.lock --
+-- .gitignore --
+.pnp.*
+.yarn/*
+-- .pnp.cjs --
+-- .yarn/install-state.gz --
+-- .yarn/cache/x --
+-- test.js --
+-- want --
+protect: test.js package.json#scripts +.yarnrc*
+outputs: **/.pnp.cjs **/install-state.gz
+prepare: yarn install <- package.json yarn.lock
+`,
+	"composer before its first install": `cd api && vendor/bin/phpunit
+-- api/composer.json --
+{}
+-- api/.gitignore --
+/vendor/
+-- api/tests/ATest.php --
+-- want --
+protect: **/tests/** +api/phpunit.xml*
+outputs: api/vendor
+prepare: cd api && composer install <- api/composer.json
+`,
+	"composer, and packages that git has": `composer test
+-- composer.json --
+{"scripts": {"test": "php t.php"}}
+-- t.php --
+-- vendor/autoload.php --
+-- want --
+protect: t.php composer.json#scripts
+`,
+	"uv before its first sync": `uv run pytest
+-- pyproject.toml --
+-- uv.lock --
+-- tests/test_a.py --
+-- want --
+protect: tests/** +**/conftest.py +pytest.{ini,toml} +.pytest.{ini,toml} +tox.ini
+outputs: .venv
+prepare: uv sync <- pyproject.toml uv.lock
+`,
+	"poetry, pipenv and pdm with environments elsewhere": `cd a && poetry run pytest
+cd b && pipenv run pytest
+cd c && pdm run pytest
+cd d && poetry run pytest
+cd e && poetry run pytest
+-- .gitignore --
+.venv
+.pdm-python
+-- a/pyproject.toml --
+-- a/poetry.lock --
+-- a/tests/test_a.py --
+-- b/Pipfile --
+-- c/pyproject.toml --
+-- d/pyproject.toml --
+-- d/.venv/bin/pytest --
+-- e/pyproject.toml --
+-- want --
+protect: **/tests/** +**/conftest.py +**/pytest.{ini,toml} +**/.pytest.{ini,toml} +**/tox.ini
+outputs: c/.pdm-python
+prepare: cd a && poetry install <- a/pyproject.toml a/poetry.lock
+prepare: cd e && poetry install <- e/pyproject.toml
+prepare: cd b && pipenv install --dev <- b/Pipfile
+prepare: cd c && pdm install <- c/pyproject.toml
+`,
+	"packages on the machine": `pytest -q
+poetry run pytest
+.venv/bin/python -m pytest
+make test
+npm test
+sites SITE
+-- SITE/__editable__.shop.pth --
+TOP/src
+-- Makefile --
+test:
+	python3 -m unittest
+-- src/shop.py --
+-- tests/test_shop.py --
+-- want --
+protect: tests/** +**/conftest.py +pytest.{ini,toml} +.pytest.{ini,toml} +tox.ini +GNUmakefile +makefile +Makefile
+in project: 0 3
+`,
+	"outputs that come later": `bazel test //... && nx test
+-- package.json --
+{}
+-- .gitignore --
+bazel-*
+.nx
+-- want --
+protect: +.bazelrc
+outputs: bazel-* .nx
+`,
 	"just": `just test
 -- justfile --
 test:
@@ -295,7 +449,7 @@ tasks:
 -- go.mod --
 -- a_test.go --
 -- want --
-protect: **/*_test.go check.sh +[Tt]askfile.{yml,yaml} +go.work
+protect: **/*_test.go check.sh +[Tt]askfile.{yml,yaml}
 `,
 	"shell script": `sh verify.sh
 test -f README.md
@@ -342,7 +496,7 @@ git: true
 -- a.go --
 -- a_test.go --
 -- want --
-protect: +go.work +.golangci.*
+protect: +.golangci.*
 `,
 	"pip and poetry": `cd api && ../.venv/bin/pytest
 -- .venv/lib/python3.12/site-packages/app-1.0.dist-info/direct_url.json --
@@ -396,6 +550,18 @@ d.txt
 -- want --
 protect: verify.sh
 git: true
+`,
+	"what a script compares": `sh verify.sh
+-- verify.sh --
+. ./lib.sh
+if [ "$(sh shop.sh 100)" = 119 ] && ! test 0 = "$(./shop.sh 0 | wc -l)"; then
+	sh after.sh
+fi
+-- lib.sh --
+-- shop.sh --
+-- after.sh --
+-- want --
+protect: verify.sh lib.sh after.sh
 `,
 	"scripts that are not run": `sh -n src/shop.sh && bash -n deploy.sh; node --check a.js
 -- src/shop.sh --

@@ -29,9 +29,12 @@ type reader struct {
 	uses    []use
 	tests   bool // a check may run tests
 	git     bool
-	cmake   bool // a check configures CMake's folder
-	mounts  bool // the current check runs in a container that has the project
-	inside  bool // what is read is a script
+	cmake   bool     // a check configures CMake's folder
+	builds  []string // folders in which CMake builds
+	mounts  bool     // the current check runs in a container that has the project
+	python  bool     // the current check runs the Python that PATH finds
+	manages bool     // a program of the current command has a Python of its own
+	inside  bool     // what is read is a script
 
 	steps  []step
 	count  int             // of steps
@@ -43,6 +46,7 @@ type reader struct {
 // check reads a check, and what it runs. It reports whether a container has folders of the project.
 func (r *reader) check(line string) bool {
 	r.mounts = false
+	r.python = false
 	r.visits = map[string]bool{}
 	r.push("", step{text: line, folder: ".", home: "."})
 	for len(r.steps) > 0 {
@@ -70,6 +74,12 @@ func (r *reader) program(name, word string, args []string, folder, start string)
 	r.mounts = r.mounts || r.syntax.mount.MatchString(command) || hasWord(mounters, name) || isCompose && r.binds(folder)
 	r.git = r.git || hasWord(gitTools, name) || hasAny(args, gitFlags)
 	r.cmake = r.cmake || r.syntax.cmake.MatchString(command)
+	i := slices.IndexFunc(args, func(arg string) bool { return hasWord("--build --test-dir", arg) })
+	if hasWord("cmake ctest", name) && i >= 0 && i+1 < len(args) && strings.Trim(args[i+1], plainLetters) == "" {
+		r.builds = add(r.builds, r.resolve(folder, args[i+1]))
+	}
+	r.manages = r.manages || hasWord(pythonManagers, name) || hasWord(pythons, name) && strings.Contains(word, "/")
+	r.python = r.python || hasWord(pythons, name) && !r.manages
 	isClear := false // what it runs is read
 	file := ""
 	if strings.Contains(word, "/") || hasWord(batches, path.Ext(word)) { // else it is looked up in PATH

@@ -21,6 +21,7 @@ const (
 type syntax struct {
 	continuation, comment, home, inside, top     *regexp.Regexp
 	assignment, variable, redirection, separator *regexp.Regexp
+	result                                       *regexp.Regexp
 	recipe, shebang, git, mount, bind, workspace *regexp.Regexp
 	value, option, cmake                         *regexp.Regexp
 }
@@ -33,6 +34,7 @@ func newSyntax() syntax {
 		home:         re(`\$\(dirname (-- )?\$(0|\{?BASH_SOURCE(\[0\])?\}?)\)|\$\{(0|BASH_SOURCE(\[0\])?)%/\*\}`),
 		inside:       re(`\$\(cd (?:-- )?([^\s$()&;]+)[^()&;]*(?:&&|;) *pwd[^()]*\)`),
 		top:          re(`\$\(git rev-parse --show-toplevel[^()]*\)|\$\{?CLAUDE_PROJECT_DIR\}?`),
+		result:       re(`(?m)(^|[;&|({!@]|\b(if|elif|while|until)) *(test|\[\[?) [^;&|\n$]*\$\$?\([^()]*\)`),
 		assignment:   re(`(?m)^\s*(?:export +|readonly +|local +)?(\w+) *[:?+]*= *([^\n]+)$`),
 		variable:     re(`\$\w+|\$\{\w+\}|\$\(\w+\)`),
 		redirection:  re(`[0-9&]*[<>]+&?[ \t]*[^\s;&|()]+`),
@@ -72,6 +74,13 @@ func (r *reader) step(s step) {
 		if len(parts[2]) <= maxValue {
 			values[parts[1]] = parts[2]
 		}
+	}
+	if s.isScript { // what it compares is mostly what the work prints
+		text = x.result.ReplaceAllStringFunc(text, func(test string) string {
+			before, command, _ := strings.Cut(test, "$")
+			r.git = r.git || hasWord(strings.Trim(command, "$()"), "git")
+			return before
+		})
 	}
 	here := s.folder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -118,6 +127,7 @@ func (r *reader) command(words []string, start, here string) string {
 			folder = r.resolve(here, word)
 		}
 	}
+	r.manages = false
 	begins := true // a program may come next
 	for i, word := range words {
 		r.words++

@@ -22,9 +22,10 @@ type Suggestion struct {
 	Outputs   []string  // what git ignores, and of which the copy has its own
 	Git       bool      // a check, or what it runs, uses git
 	Prepare   []Prepare // makes some of Outputs
-	InProject []int     // indexes of checks that run in containers, which have the project and not the copy
+	InProject []int     // indexes of checks that run in containers, or with packages, which have the project
 
-	own []string // what is said of Outputs
+	own  []string // what is said of Outputs
+	site string   // a folder of packages that has the project by its path
 }
 
 // Prepare is an entry of "prepare".
@@ -34,8 +35,9 @@ type Prepare struct {
 }
 
 // For returns a suggestion for checks, which are lines for a shell. They run in dir, a slash-separated path below
-// project, which is the top of a repository or another folder. Of what cannot be read it says nothing.
-func For(project, dir string, checks []string) Suggestion {
+// project, which is the top of a repository or another folder. Sites are folders of the machine with Python's packages.
+// Of what cannot be read it says nothing.
+func For(project, dir string, checks []string, sites ...string) Suggestion {
 	var s Suggestion
 	t, err := openTree(project, dir)
 	if err != nil {
@@ -43,8 +45,12 @@ func For(project, dir string, checks []string) Suggestion {
 	}
 	defer t.root.Close()
 	r := &reader{tree: t, syntax: newSyntax()}
+	site := t.isInstalled(sites)
+	leadsBack := false
 	for i, line := range checks {
-		if r.check(line) {
+		mounts := r.check(line)
+		leadsBack = leadsBack || r.python && site != ""
+		if mounts || r.python && site != "" {
 			s.InProject = append(s.InProject, i)
 		}
 	}
@@ -60,10 +66,13 @@ func For(project, dir string, checks []string) Suggestion {
 		}
 	}
 	s.own = append(s.own, s.Outputs[count:]...)
+	if leadsBack {
+		s.site = site
+	}
 	return s
 }
 
-// Lines returns at most four lines that say to a person what was chosen, and why.
+// Lines returns at most five lines that say to a person what was chosen, and why.
 func (s Suggestion) Lines() (lines []string) {
 	explain := func(about string, patterns []string) {
 		if len(patterns) > 0 {
@@ -79,6 +88,10 @@ func (s Suggestion) Lines() (lines []string) {
 	explain("the copy has its own of these, not the project's", s.own)
 	if s.Git {
 		lines = append(lines, "the copy has a repository, as a check uses git")
+	}
+	if s.site != "" {
+		lines = append(lines, "python would test the project from a copy, too: "+s.site+" has it by its path; "+
+			"a virtual environment in the project would not")
 	}
 	return lines
 }
@@ -226,7 +239,7 @@ func (r *reader) outputs(all []string, u use) []string {
 			at := path.Join(folder, name)
 			isOwn := isSure && err != nil || r.ignoresPath(at+"/x")
 			if strings.Contains(name, "*") {
-				isOwn = len(match(at, r.aside)) > 0
+				isOwn = len(match(at, r.aside)) > 0 || r.ignoresPath(strings.ReplaceAll(at, "*", "x"))
 			}
 			if isOwn {
 				own = append(own, at)
@@ -237,7 +250,10 @@ func (r *reader) outputs(all []string, u use) []string {
 			own = []string{deep}
 		}
 		for _, pattern := range own {
-			all = add(all, pattern)
+			isBelow := slices.ContainsFunc(all, func(one string) bool { return strings.HasPrefix(pattern, one+"/") })
+			if !isBelow {
+				all = add(all, pattern)
+			}
 		}
 	}
 	return all

@@ -73,7 +73,8 @@ func valid(t *testing.T, s Suggestion) {
 }
 
 // TestFor compares suggestions for ordinary projects with what a person would write. The comment of an archive has the
-// checks, and the folder in which they run if it is not the top; "want" has the suggestion.
+// checks, and the folder in which they run if it is not the top, and one with packages of Python; "want" has the
+// suggestion.
 func TestFor(t *testing.T) {
 	for name, text := range projects {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +97,13 @@ func TestFor(t *testing.T) {
 				dir = first
 				checks = checks[1:]
 			}
-			s := For(top, dir, checks)
+			var sites []string
+			last, isSite := strings.CutPrefix(checks[len(checks)-1], "sites ")
+			if isSite {
+				sites = []string{filepath.Join(top, last), filepath.Join(top, "none")}
+				checks = checks[:len(checks)-1]
+			}
+			s := For(top, dir, checks, sites...)
 			valid(t, s)
 			if s.text() != strings.ReplaceAll(want, "\n  ", " ") {
 				t.Errorf("got\n%swant\n%s", s.text(), want)
@@ -149,6 +156,27 @@ func TestLinkedScript(t *testing.T) {
 	}
 }
 
+// TestSites finds packages of the Python that a PATH finds first, and of the user.
+func TestSites(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("packages are elsewhere here")
+	}
+	top := t.TempDir()
+	write(t, top, []txtar.File{
+		{Name: "one/bin/python3"}, {Name: "one/lib/python3.12/site-packages/x"}, {Name: "two/bin/python3"},
+		{Name: "two/lib/python3.11/site-packages/x"}, {Name: "pyenv/shims/python"},
+		{Name: "pyenv/versions/3.9/lib/python3.9/site-packages/x"},
+		{Name: "home/.local/lib/python3.12/site-packages/x"},
+	})
+	search := filepath.Join(top, "one/bin") + ":" + filepath.Join(top, "two/bin") + ":" + filepath.Join(top, "pyenv/shims")
+	got := strings.ReplaceAll(strings.Join(Sites(search, filepath.Join(top, "home")), " "), top+"/", "")
+	want := "home/.local/lib/python3.12/site-packages one/lib/python3.12/site-packages " +
+		"pyenv/versions/3.9/lib/python3.9/site-packages"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestNowhere sees that a folder that is not in the project has no suggestion.
 func TestNowhere(t *testing.T) {
 	for _, dir := range []string{"..", "../x", "/etc", "a/../..", "missing"} {
@@ -175,7 +203,7 @@ func TestBounds(t *testing.T) {
 	if len(tree.files) != maxFolder+2 {
 		t.Errorf("%d files", len(tree.files))
 	}
-	want := "protect: tests/** +go.work\n"
+	want := "protect: tests/**\n"
 	got := For(top, ".", []string{"go test ./..."}).text()
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)

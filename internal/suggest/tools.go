@@ -11,14 +11,16 @@ type tool struct {
 	quiet   string // words with which it runs no tests itself; * for all
 	texts   string // files of which it runs lines; the first one that is there
 	scripts string // an object of commands in a JSON file, by name
+	install string // a command that makes packages
+	holds   string // the folder of the packages, if it makes them there
 }
 
 // web has what programs for JavaScript make.
 const web = `dist build out lib coverage .nyc_output .next .nuxt .output .svelte-kit .astro .angular .vite .cache
-	.parcel-cache .docusaurus storybook-static`
+	.parcel-cache .docusaurus storybook-static .nx .wireit`
 
 // tools are all that the product knows of build tools. Files to which an agent has to add dependencies, such as
-// Cargo.toml, are only in needs.
+// Cargo.toml and go.work, are only in needs.
 var tools = []tool{
 	{names: "make gmake", needs: "GNUmakefile makefile Makefile", always: "GNUmakefile makefile Makefile",
 		there: "**/*.mk", outputs: "build dist out bin", texts: "GNUmakefile makefile Makefile"},
@@ -65,7 +67,11 @@ var tools = []tool{
 	{names: "flake8", there: ".flake8 setup.cfg tox.ini", quiet: "*"},
 	{names: "pylint", there: ".pylintrc pylintrc", quiet: "*"},
 	{names: "black isort bandit", there: "setup.cfg .isort.cfg", quiet: "*"},
-	{names: "uv uvx poetry pdm pipenv hatch pip", quiet: "*"},
+	{names: "uvx hatch pip", quiet: "*"},
+	{names: "uv", needs: "pyproject.toml", quiet: "*", install: "uv sync", holds: ".venv"},
+	{names: "poetry", needs: "pyproject.toml", quiet: "*", install: "poetry install"},
+	{names: "pdm", needs: "pyproject.toml", quiet: "*", outputs: ".pdm-python .pdm.toml", install: "pdm install"},
+	{names: "pipenv", needs: "Pipfile", quiet: "*", install: "pipenv install --dev"},
 
 	{names: "rake rails", needs: "Gemfile [Rr]akefile*", always: "Rakefile",
 		there:   "rakelib/** **/*.rake",
@@ -77,7 +83,7 @@ var tools = []tool{
 	{names: "cargo cargo-nextest", needs: "Cargo.toml", always: ".cargo/** **/build.rs rust-toolchain*",
 		there: ".config/nextest.toml", outputs: "!target", quiet: "build check clippy fmt doc"},
 	{names: "cargo clippy-driver", there: "clippy.toml .clippy.toml rustfmt.toml .rustfmt.toml", quiet: "*"},
-	{names: "go gotestsum", needs: "go.mod go.work **/*.go", always: "go.work",
+	{names: "go gotestsum", needs: "go.mod go.work **/*.go",
 		quiet: "build vet mod fmt generate install list env tool work version"},
 	{names: "golangci-lint", needs: "**/*.go", always: ".golangci.*", quiet: "*"},
 	{names: "gofmt goimports staticcheck revive", there: "staticcheck.conf revive.toml", quiet: "*"},
@@ -92,6 +98,8 @@ var tools = []tool{
 
 	{names: "composer", needs: "composer.json", outputs: "build", quiet: "install validate audit dump-autoload",
 		scripts: "composer.json#scripts"},
+	{names: "composer phpunit pest paratest artisan", needs: "composer.json", quiet: "*", install: "composer install",
+		holds: "vendor"},
 	{names: "phpunit pest paratest artisan", needs: "composer.json **/*.php", always: "phpunit.xml*",
 		outputs: ".phpunit.cache .phpunit.result.cache build coverage"},
 	{names: "phpstan psalm", there: "phpstan*.neon* psalm.xml*", quiet: "*"},
@@ -148,6 +156,13 @@ const calm = `true false : exit return test [ [[ echo printf set export unset lo
 const (
 	containers = "docker podman nerdctl docker-compose podman-compose"
 	mounters   = "devcontainer ddev lando sail"
+)
+
+// pythons are programs that use the packages of the Python that PATH finds, and pythonManagers those that have one of
+// their own.
+const (
+	pythons        = "python py pytest py.test coverage"
+	pythonManagers = "poetry uv uvx pdm pipenv hatch pipx conda tox nox"
 )
 
 // gitTools are programs that use git, and gitFlags words with which others do. gitFiles may say that a build does.
