@@ -34,12 +34,14 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 		}
 		var again []decide.Run
 		for i, run := range runs {
-			if all[i].InCopy.Passed {
-				passed = append(passed, all[i].InCopy)
-			} else {
+			switch r := all[i].InCopy; {
+			case r.Passed:
+				passed = append(passed, r)
+			case !r.NotRun:
 				again = append(again, run)
 			}
 		}
+		inProject.deadline = time.Now().Add(DryRunTime)
 		for _, receipt := range inProject.runInProject(ctx, again) {
 			i := slices.IndexFunc(runs, func(run decide.Run) bool {
 				return run.Check.Digest == receipt.Check && run.Feature == receipt.Feature
