@@ -224,8 +224,8 @@ var proof = []row{
 		"What it leaves in the copy is gone before the next one",
 		unit("proof", "^TestRepairs$"),
 		"internal/proof/fill.go",
-		"	entries, err := tree.Sweep(ctx, f.Copy, keep, stays)",
-		"	entries, err := tree.Sweep(ctx, f.Copy, keep, func(string) bool { return true })",
+		"	files, there, err := tree.Sweep(ctx, f.Copy, keep, stays)",
+		"	files, there, err := tree.Sweep(ctx, f.Copy, keep, func(string) bool { return true })",
 	},
 	{
 		"Files have the times that they had at `trust`, and the agent's files are newer",

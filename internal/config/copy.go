@@ -45,7 +45,7 @@ func (c Config) OnlyPrepared(folder string) bool {
 
 // takes reports whether one of some patterns names a file or a folder, or what is in the folder, as "build/" does.
 func takes(patterns []Pattern, name string) bool {
-	return matches(patterns, name) || matches(patterns, name+"/")
+	return len(patterns) > 0 && (matches(patterns, name) || matches(patterns, name+"/"))
 }
 
 // CopyOwns reports whether the copy has its own of a file or folder that git ignores, instead of the project's.

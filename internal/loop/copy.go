@@ -60,6 +60,9 @@ func (p *Picture) base() string {
 
 // fromBase returns a path from the top on as one from the project.
 func fromBase(base, name string) string {
+	if base == "." { // as for most projects, and for each of their files
+		return path.Clean(name)
+	}
 	rel, err := filepath.Rel(filepath.FromSlash(base), filepath.FromSlash(name))
 	if err != nil {
 		return name
@@ -222,7 +225,10 @@ func isLoops(name string) bool { return within(name, loopdir.Below, loopdir.RunF
 
 // within reports whether a path is that of one of these folders, or below it.
 func within(name string, folders ...string) bool {
-	return slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(name+"/", dir+"/") })
+	return slices.ContainsFunc(folders, func(dir string) bool {
+		rest, has := strings.CutPrefix(name, dir)
+		return has && (rest == "" || rest[0] == '/')
+	})
 }
 
 // NotCounted returns what the checks do not see as it is in the project, with paths from the project on. It looks,
@@ -342,7 +348,7 @@ func (r *checker) freshCopy(ctx context.Context) error {
 func (r *checker) wrote() error {
 	rule := r.rule()
 	changed := r.place().ChangedSince(r.Loop.look, r.filled, func(name string) bool {
-		return rule.Own(name) || rule.Why(name, false) == "" && len(rule.Keys(name)) == 0
+		return rule.Why(name, false) == "" && len(rule.Keys(name)) == 0 || rule.Own(name)
 	})
 	if changed == "" {
 		return nil
@@ -531,8 +537,8 @@ func (l *Loop) IdleProtect(c config.Config, record config.Trust) (texts []string
 	base := p.base()
 	for _, one := range c.Protect {
 		idle := !one.KeepsOut // such an entry is also for files to come
-		for name := range baseline.Files {
-			idle = idle && !one.Match(fromBase(base, name))
+		for _, f := range baseline.Files {
+			idle = idle && !one.Match(fromBase(base, f.Path))
 		}
 		if idle {
 			texts = append(texts, one.Text)
@@ -605,8 +611,7 @@ func (p *Picture) trustedFile(ctx context.Context, c config.Command) (name strin
 		return "", err
 	}
 	name = path.Join(p.base(), program)
-	_, trusted := baseline.Files[name]
-	if trusted {
+	if baseline.Files.Find(name) != nil {
 		return name, nil
 	}
 	return "", p.refuseLater(ctx, name)

@@ -81,7 +81,10 @@ func (p Place) fill(ctx context.Context, l *Look, c Contents) (at time.Time, err
 		return at, err
 	}
 	defer root.Close()
-	f := &filler{Place: p, Look: l, root: root, contents: c, made: p.Prepared().Made, have: p.readIndex(p.named(copyFile))}
+	source := p.source(l.baseline.ID)
+	defer source.close()
+	f := &filler{source: source, Look: l, root: root, contents: c, made: p.Prepared().Made}
+	f.have = p.readIndex(p.named(copyFile))
 	changed, err := f.fill(ctx)
 	if err != nil {
 		return at, err
@@ -96,30 +99,30 @@ func (p Place) fill(ctx context.Context, l *Look, c Contents) (at time.Time, err
 
 // filler fills the copy.
 type filler struct {
-	Place
+	source
 	*Look
 	root     *os.Root
 	contents Contents
-	made     []string              // what "prepare" made
-	have     map[string]File       // what the copy should have had
-	there    map[string]tree.Entry // files that it has and is to have
-	now      map[string]File       // and what it has now
+	made     []string // what "prepare" made
+	have     Index    // what the copy should have had
+	now      Index    // and what it has now
 }
 
 // fill reports whether now differs from have.
 func (f *filler) fill(ctx context.Context) (changed bool, err error) {
-	keep := make(map[string]bool, len(f.want)+len(f.folders))
-	for name := range f.want {
-		keep[name] = false
-	}
+	folders := maps.Clone(f.folders)
 	for name := range f.contents.Files {
-		keep[name] = false
-		addFolders(keep, name)
+		addFolders(folders, name)
 	}
-	maps.Copy(keep, f.folders)
 	links := f.linked()
 	for _, name := range links {
-		addFolders(keep, name)
+		addFolders(folders, name)
+	}
+	wanted := f.want.inOrder()
+	keep := func(name string) (file, folder bool) {
+		_, isExtra := f.contents.Files[name]
+		folder = folders[name]
+		return !folder && (isExtra || wanted(name) != nil), folder
 	}
 	stays := func(name string) bool {
 		isPrepared := f.contents.OnlyPrepared != nil && f.contents.OnlyPrepared(name)
@@ -130,36 +133,16 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	entries, err := tree.Sweep(ctx, f.Copy, keep, stays)
+	files, there, err := tree.Sweep(ctx, f.Copy, keep, stays)
 	if err != nil {
 		return false, err
 	}
-	f.there = make(map[string]tree.Entry, len(entries))
-	for _, e := range entries {
-		f.there[e.Path] = e
+	todo := f.compare(files)
+	missing := maps.Clone(f.folders)
+	for _, dir := range there {
+		delete(missing, dir)
 	}
-	f.now = make(map[string]File, len(f.want))
-	var todo []string
-	for name, want := range f.want {
-		have, e := f.have[name], f.there[name]
-		sameMode := have.Mode.Perm() == want.Mode.Perm()
-		if e.Path == "" || !sameMode || !have.same(want) || !f.isAsWritten(name, have, e) {
-			todo = append(todo, name)
-			continue
-		}
-		have.Agents = have.Agents || want.Agents
-		f.now[name] = have
-	}
-	for name := range f.baseline.Files {
-		_, wanted := f.want[name]
-		if !wanted { // so the agent's version is that there is none
-			have := f.have[name]
-			changed = changed || have.Hash != "" || !have.Agents
-			f.now[name] = File{Agents: true}
-		}
-	}
-	folders := slices.Sorted(maps.Keys(f.folders))
-	for _, dir := range folders {
+	for _, dir := range slices.Sorted(maps.Keys(missing)) {
 		if err := f.makeFolder(dir); err != nil {
 			return false, err
 		}
@@ -167,6 +150,7 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	if err := f.putAll(ctx, todo); err != nil {
 		return false, err
 	}
+	changed = f.noteGone() || len(todo) > 0 || len(f.now) != len(f.have)
 	for _, name := range links {
 		if err := f.link(name, 1); err != nil {
 			return false, err
@@ -186,7 +170,51 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	err = os.MkdirAll(filepath.Join(f.Copy, filepath.FromSlash(f.contents.Base)), 0o755)
-	return changed || len(todo) > 0 || len(f.now) != len(f.have), err
+	return changed, err
+}
+
+// task is a file that is to be written.
+type task struct {
+	at       int  // in want
+	replaces bool // what is there
+}
+
+// compare returns what is to be written, and notes the rest. there are the files that the copy has.
+func (f *filler) compare(there []tree.Entry) (todo []task) {
+	f.now = make(Index, len(f.want))
+	had := f.have.inOrder()
+	paths := tree.ByPath(there)
+	for i, want := range f.want {
+		have := had(want.Path)
+		at, is := paths.Find(want.Path)
+		sameMode := have != nil && have.Mode.Perm() == want.Mode.Perm()
+		if !is || !sameMode || !have.same(want) || !f.isAsWritten(have, &there[at]) {
+			todo = append(todo, task{i, is})
+			continue
+		}
+		f.now[i] = have
+		if want.Agents {
+			have.Agents = true
+		}
+	}
+	return todo
+}
+
+// noteGone notes the files of the baseline that are not to be there: so the agent's version is that there is none. It
+// reports whether one of them was.
+func (f *filler) noteGone() (changed bool) {
+	wanted := f.want.inOrder()
+	var gone Index
+	for _, was := range f.baseline.Files {
+		if wanted(was.Path) != nil {
+			continue
+		}
+		have := f.have.Find(was.Path)
+		changed = changed || have == nil || have.Hash != ""
+		gone = append(gone, &File{Path: was.Path, Agents: true})
+	}
+	f.now = merge(f.now, gone)
+	return changed
 }
 
 // makeFolder makes a folder, and those above it, unless it is there.
@@ -204,9 +232,10 @@ func (f *filler) makeFolder(name string) error {
 
 // removeUnwanted removes what was filled in, and is not to be in the copy any more. What git ignores now would stay.
 func (f *filler) removeUnwanted() error {
-	for name, have := range f.have {
-		_, isWanted := f.want[name]
-		if isWanted || have.Hash == "" {
+	wanted := f.want.inOrder()
+	for _, have := range f.have {
+		name := have.Path
+		if have.Hash == "" || wanted(name) != nil {
 			continue
 		}
 		local := filepath.FromSlash(name)
@@ -224,36 +253,38 @@ func (f *filler) removeUnwanted() error {
 }
 
 // isAsWritten reports whether a file of the copy is as Fill has written it.
-func (f *filler) isAsWritten(name string, have File, e tree.Entry) bool {
+func (f *filler) isAsWritten(have *File, e *tree.Entry) bool {
 	if !e.Changed.IsZero() {
-		return have.Stamp == e.Stamp
+		return e.HasStamp(have.Stamp)
 	}
 	if have.isLink() { // a system without such times: its text says all
-		text, err := f.root.Readlink(filepath.FromSlash(name))
+		text, err := f.root.Readlink(filepath.FromSlash(have.Path))
 		return err == nil && digest([]byte(text)) == have.Hash
 	}
-	hash, err := hashFile(f.root, name)
+	hash, err := hashFile(f.root, have.Path)
 	return err == nil && hash == have.Hash
 }
 
 // putAll writes files, with what the objects say.
-func (f *filler) putAll(ctx context.Context, names []string) error {
-	var mutex sync.Mutex
-	var errs error
+func (f *filler) putAll(ctx context.Context, todo []task) error {
+	names := make([]string, len(todo))
+	for i, one := range todo {
+		names[i] = f.want[one.at].Path
+	}
+	errs := make([]error, len(todo))
 	inFolders(ctx, f.root, names, func(i int, root *os.Root, err error) {
-		name := names[i]
-		file := f.want[name]
 		if err == nil {
-			file, err = f.put(root, name)
+			f.now[todo[i].at], err = f.put(root, todo[i])
 		}
-		mutex.Lock()
-		defer mutex.Unlock()
-		f.now[name] = file
-		if err != nil && errs == nil {
-			errs = fmt.Errorf("%s: %w", name, err)
+		if err != nil {
+			errs[i] = fmt.Errorf("%s: %w", names[i], err)
 		}
 	})
-	return errors.Join(errs, ctx.Err())
+	first := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if first >= 0 {
+		return errs[first]
+	}
+	return ctx.Err()
 }
 
 // inFolders calls do for the index of each of some files below root, and for the folder of the file, on all processors.
@@ -291,28 +322,29 @@ func inFolders(ctx context.Context, root *os.Root, names []string, do func(i int
 
 // put writes one file or link. Make goes by the time of a file: a file that is as at 'trust' gets its time of then, and
 // one that was the agent's at some time a later one, since a check may have made something of its other text.
-func (f *filler) put(root *os.Root, name string) (File, error) {
-	want, local := f.want[name], path.Base(name)
-	want.Agents = want.Agents || f.have[name].Agents
-	_, exists := f.there[name]
-	if exists {
+func (f *filler) put(root *os.Root, one task) (*File, error) {
+	want := *f.want[one.at]
+	local := path.Base(want.Path)
+	had := f.have.Find(want.Path)
+	want.Agents = want.Agents || had != nil && had.Agents
+	if one.replaces {
 		err := root.Remove(local)
 		if err != nil {
-			return want, err
+			return nil, err
 		}
 	}
 	if want.isLink() {
-		text, err := f.text(want.Hash, maxLink)
+		text, err := f.text(&want, maxLink)
 		if err == nil {
 			err = root.Symlink(string(text), local)
 		}
-		return stamped(root, want, local, err)
+		return stamped(root, &want, local, err)
 	}
-	return stamped(root, want, local, f.putFile(root, want, local))
+	return stamped(root, &want, local, f.putFile(root, &want, local))
 }
 
 // stamped returns a file with the stamp that it has in the copy.
-func stamped(root *os.Root, file File, local string, err error) (File, error) {
+func stamped(root *os.Root, file *File, local string, err error) (*File, error) {
 	if err != nil {
 		return file, err
 	}
@@ -323,8 +355,8 @@ func stamped(root *os.Root, file File, local string, err error) (File, error) {
 	return file, err
 }
 
-func (f *filler) putFile(root *os.Root, want File, local string) error {
-	in, err := f.open(want.Hash)
+func (f *filler) putFile(root *os.Root, want *File, local string) error {
+	in, err := f.open(want)
 	if err != nil {
 		return err
 	}
@@ -335,9 +367,9 @@ func (f *filler) putFile(root *os.Root, want File, local string) error {
 		return err
 	}
 	h := newHash()
-	_, err = io.Copy(io.MultiWriter(out, h), in)
+	_, err = copyTo(io.MultiWriter(out, h), in)
 	if err == nil {
-		err = f.verify(want.Hash, h)
+		err = f.verify(want, h)
 	}
 	err = errors.Join(err, out.Close())
 	if err == nil && !want.Agents {
@@ -351,8 +383,7 @@ func (f *filler) putFile(root *os.Root, want File, local string) error {
 // linked returns what the copy has by links.
 func (f *filler) linked() (names []string) {
 	for _, name := range f.ignored {
-		_, wanted := f.want[name]
-		if !wanted && !f.isBelowFile(name) && !f.rule.Own(name) && !within(f.made, name) {
+		if !f.wants(name) && !isBelow(name, f.wants) && !f.rule.Own(name) && !within(f.made, name) {
 			names = append(names, name)
 		}
 	}
@@ -392,8 +423,7 @@ func (f *filler) link(name string, levels int) error {
 	for _, entry := range entries {
 		below := path.Join(name, entry.Name())
 		here[entry.Name()] = true
-		_, wanted := f.want[below]
-		if wanted || slices.Contains(ofPackages, entry.Name()) {
+		if f.wants(below) || slices.Contains(ofPackages, entry.Name()) {
 			continue
 		}
 		more := 0
@@ -468,10 +498,9 @@ func (f *filler) unlink(name string, here map[string]bool) error {
 	for _, entry := range entries {
 		below := path.Join(name, entry.Name())
 		local := filepath.FromSlash(below)
-		_, wanted := f.want[below]
 		isScope := strings.HasPrefix(entry.Name(), "@")
 		switch {
-		case here[entry.Name()], wanted:
+		case here[entry.Name()], f.wants(below):
 			continue
 		case entry.Type()&fs.ModeSymlink != 0:
 			err = f.root.Remove(local)
@@ -522,7 +551,8 @@ func (p Place) ChangedSince(l *Look, since time.Time, free func(name string) boo
 		return at.IsZero() || !at.Before(since)
 	}
 	folders := map[string]bool{} // whether something free is in it
-	for _, name := range slices.Sorted(maps.Keys(l.want)) {
+	for _, f := range l.want {
+		name := f.Path
 		isFree := free(name)
 		if !isFree && changed(name) {
 			return name

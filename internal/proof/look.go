@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,8 +80,9 @@ type Look struct {
 	baseline *Baseline
 	rule     Rule
 	project  string // the top of the project
-	want     map[string]File
-	folders  map[string]bool // above these, and empty ones
+	want     Index
+	used     map[string]bool // folders above these
+	folders  map[string]bool // and empty ones
 	ignored  []string        // files and folders of the project that git ignores
 }
 
@@ -100,39 +102,47 @@ func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Ba
 		return nil, nil, err
 	}
 	defer l.root.Close()
+	l.pack, err = os.Create(filepath.Join(p.Store, newPrefix+"pack")) // also over what a killed process has left
+	if err != nil {
+		return nil, nil, p.orFull(err)
+	}
+	defer os.Remove(l.pack.Name()) // unless it was renamed
+	defer l.close()
 	var files []tree.Entry
 	for _, e := range entries.List {
-		why := cannotTake(e)
-		switch {
-		case l.isBehindLink(e):
-		case why != "":
+		why := cannotTake(&e)
+		if why != "" {
 			l.leave(e.Path, why)
-		default:
-			files = append(files, e)
-		}
-	}
-	baseline := map[string]File{}
-	now := time.Now()
-	l.read(ctx, files)
-	for _, e := range files {
-		f := l.now[e.Path]
-		if f.Hash == "" {
-			l.leave(e.Path, unreadable)
 			continue
 		}
-		f.Ignored = e.Ignored
-		f.Written = e.Written
+		files = append(files, e)
+	}
+	var baseline Index
+	now := time.Now()
+	l.now = l.packAll(ctx, files)
+	for i, found := range l.now {
+		if found.Hash == "" {
+			l.leave(found.Path, unreadable)
+			continue
+		}
+		f := *found
+		f.Ignored = files[i].Ignored
+		f.Written = files[i].Written
 		if f.Written.After(now) { // make would wait for it
 			f.Written = now
 		}
 		f.Stamp = ""
-		baseline[e.Path] = f
+		baseline = append(baseline, &f)
 	}
 	if err := cmp.Or(ctx.Err(), l.err); err != nil {
 		return nil, nil, err
 	}
 	text := formatIndex(baseline)
 	b := &Baseline{ID: digest(text), Files: baseline, folders: foldersOf(baseline)}
+	err = cmp.Or(l.pack.Close(), p.renamePack(l.pack.Name(), b.ID))
+	if err != nil {
+		return nil, nil, err
+	}
 	_, err = p.Baseline(b.ID)
 	if err != nil { // else another process may read it now
 		err = p.write(baselinePrefix+b.ID, text)
@@ -141,7 +151,54 @@ func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Ba
 	return b, l.NotCounted, err
 }
 
-func cannotTake(e tree.Entry) string {
+// packAll stores what files of the project say, one behind the other: to make a file takes longer than to copy most of
+// them.
+func (l *looker) packAll(ctx context.Context, entries []tree.Entry) Index {
+	begins := make([]int64, len(entries)+1)
+	for i, e := range entries {
+		begins[i+1] = begins[i]
+		if e.Mode.IsRegular() {
+			begins[i+1] += e.Size
+		}
+	}
+	return l.inFolders(ctx, entries, func(root *os.Root, i int) (File, error) {
+		return l.packOne(root, &entries[i], begins[i])
+	})
+}
+
+// packOne returns a file without a hash if it cannot be read.
+func (l *looker) packOne(root *os.Root, e *tree.Entry, at int64) (f File, err error) {
+	f = File{Path: e.Path, Mode: e.Mode}
+	if f.isLink() {
+		f.Hash, err = l.keepLink(root, e.Path)
+		return f, err
+	}
+	in, err := openRegular(root, path.Base(e.Path))
+	if err != nil {
+		return f, err
+	}
+	defer in.Close()
+	h, stored := newHash(), &storeWriter{to: io.NewOffsetWriter(l.pack, at)}
+	n, err := copyTo(io.MultiWriter(h, stored), io.LimitReader(in, e.Size))
+	if stored.err != nil {
+		return f, storeError{l.orFull(stored.err)}
+	}
+	if err != nil {
+		return f, err
+	}
+	more, _ := in.Read(make([]byte, 1))
+	if n < e.Size || more > 0 { // it has changed meanwhile, and does not fit
+		f.Hash, err = l.keep(root, path.Base(e.Path))
+		return f, err
+	}
+	f.Hash, f.IsPacked, f.At, f.Size = sumOf(h), true, at, e.Size
+	if !e.ChangedSince(l.began) {
+		f.Stamp = e.Stamp()
+	}
+	return f, nil
+}
+
+func cannotTake(e *tree.Entry) string {
 	switch {
 	case e.Mode.IsRegular() && e.Size > maxFile:
 		return tooLarge
@@ -153,15 +210,16 @@ func cannotTake(e tree.Entry) string {
 
 // looker looks at the project.
 type looker struct {
-	Place
+	source
 	*Look
 	root   *os.Root
-	keeps  bool            // what counts is stored
-	began  time.Time       // files that have changed since may change again without another stamp
-	seen   map[string]File // the project's files, as the last look has seen them
-	now    map[string]File // and as this one does
-	agents []string        // files of which the agent's version counts
-	err    error           // why something cannot be stored
+	keeps  bool             // what counts is stored
+	began  time.Time        // files that have changed since may change again without another stamp
+	seen   Index            // the project's files, as the last look has seen them
+	now    Index            // and as this one does
+	other  map[string]*File // what the copy is to have beside want: changed files, and those that stay although they have
+	agents []string         // files of which the agent's version counts
+	err    error            // why something cannot be stored
 }
 
 func (p Place) begin(top string, entries tree.Entries, keeps bool) (*looker, error) {
@@ -169,8 +227,9 @@ func (p Place) begin(top string, entries tree.Entries, keeps bool) (*looker, err
 	if err != nil {
 		return nil, err
 	}
-	l := &looker{Place: p, root: root, keeps: keeps, began: time.Now(), seen: p.readIndex(p.named(seenFile))}
-	l.now = make(map[string]File, len(entries.List))
+	l := &looker{source: source{Place: p}, root: root, keeps: keeps, began: time.Now()}
+	l.seen = p.readIndex(p.named(seenFile))
+	entries.List = slices.DeleteFunc(entries.List, l.isBehindLink)
 	l.Look = &Look{Seen: entries, project: top}
 	if entries.Closed != nil {
 		l.leave(".", plain.Line(entries.Closed.Error(), 300))
@@ -189,6 +248,8 @@ func (p Place) Look(ctx context.Context, b *Baseline, top string, entries tree.E
 	}
 	defer l.root.Close()
 	l.baseline, l.rule = b, rule
+	l.source = p.source(b.ID)
+	defer l.close()
 	l.judge(ctx)
 	if err := cmp.Or(ctx.Err(), l.err); err != nil {
 		return nil, err
@@ -205,33 +266,35 @@ func (p Place) Look(ctx context.Context, b *Baseline, top string, entries tree.E
 
 // judge decides what the copy is to have.
 func (l *looker) judge(ctx context.Context) {
-	l.want = make(map[string]File, len(l.baseline.Files))
-	here := make(map[string]bool, len(l.Seen.List))
+	files := l.baseline.Files
+	l.want = make(Index, 0, len(files))
+	l.now = make(Index, 0, len(l.Seen.List))
+	l.other = map[string]*File{}
+	trusted, seen := files.inOrder(), l.seen.inOrder()
 	var differ []tree.Entry
-	for _, e := range l.Seen.List {
-		if l.isBehindLink(e) {
-			continue
-		}
-		here[e.Path] = true
-		was, trusted := l.baseline.Files[e.Path]
-		known := l.seen[e.Path]
-		if trusted && known.Stamp != "" && known.Stamp == e.Stamp && known.same(was) {
-			l.want[e.Path] = was
-			l.now[e.Path] = known
+	for i := range l.Seen.List {
+		e := &l.Seen.List[i]
+		was, known := trusted(e.Path), seen(e.Path)
+		if was != nil && known != nil && known.Stamp != "" && e.HasStamp(known.Stamp) && known.same(was) {
+			l.want = append(l.want, was)
+			l.now = append(l.now, known)
 			continue
 		}
 		why := cannotTake(e)
-		if why == "" && !trusted {
+		if why == "" && was == nil {
 			why = l.whyAdded(e.Path)
 		}
 		if why == "" {
-			differ = append(differ, e)
+			differ = append(differ, *e)
 			continue
 		}
 		l.stays(e.Path, why)
 	}
-	for name := range l.baseline.Files {
-		if here[name] {
+	here := tree.ByPath(l.Seen.List)
+	for _, f := range files {
+		name := f.Path
+		_, is := here.Find(name)
+		if is {
 			continue
 		}
 		why := l.rule.Why(name, false)
@@ -246,28 +309,39 @@ func (l *looker) judge(ctx context.Context) {
 			l.stays(name, why)
 		}
 	}
-	l.read(ctx, differ)
-	var links []tree.Entry
-	for _, e := range differ {
-		f := l.now[e.Path]
-		was, trusted := l.baseline.Files[e.Path]
+	found := l.read(ctx, differ)
+	l.now = merge(l.now, found)
+	var links []string
+	for _, f := range found {
+		was := l.baseline.Files.Find(f.Path)
 		switch {
 		case f.Hash == "":
-			l.stays(e.Path, unreadable)
-		case trusted && f.same(was):
-			l.want[e.Path] = was
-		case trusted && l.rule.Why(e.Path, false) != "":
-			l.stays(e.Path, l.rule.Why(e.Path, false))
+			l.stays(f.Path, unreadable)
+		case was != nil && f.same(was):
+			l.other[f.Path] = was
+		case was != nil && l.rule.Why(f.Path, false) != "":
+			l.stays(f.Path, l.rule.Why(f.Path, false))
 		default:
-			l.takeAgents(e.Path, f)
+			l.takeAgents(*f)
 			if f.isLink() {
-				links = append(links, e)
+				links = append(links, f.Path)
 			}
 		}
 	}
 	l.refuseBlocked()
 	l.judgeLinks(links) // of those that are left: one may lead through another
+	byPath := func(a, b *File) int { return strings.Compare(a.Path, b.Path) }
+	l.want = merge(l.want, slices.SortedFunc(maps.Values(l.other), byPath))
 }
+
+// wants reports whether the copy is to have a file, while that is judged.
+func (l *looker) wants(name string) bool {
+	_, is := l.other[name]
+	return is || l.want.Find(name) != nil
+}
+
+// all returns what the copy is to have, while that is judged.
+func (l *looker) all() Index { return slices.AppendSeq(slices.Clone(l.want), maps.Values(l.other)) }
 
 // isBehindLink reports whether a folder above a file that a rule ignores is a link. Git tracks no such file.
 func (l *looker) isBehindLink(e tree.Entry) bool {
@@ -286,34 +360,36 @@ func (l *looker) isBehindLink(e tree.Entry) bool {
 // stays has the copy have a file as it was trusted, if it was.
 func (l *looker) stays(name, why string) {
 	l.leave(name, why)
-	was, trusted := l.baseline.Files[name]
-	if trusted {
-		l.want[name] = was
+	was := l.baseline.Files.Find(name)
+	if was != nil {
+		l.other[name] = was
 	}
 }
 
-func (l *looker) takeAgents(name string, f File) {
+func (l *looker) takeAgents(f File) {
 	f.Agents = true
 	f.Written = time.Time{}
-	was, trusted := l.baseline.Files[name]
-	if keys := l.rule.Keys(name); trusted && len(keys) > 0 {
+	was := l.baseline.Files.Find(f.Path)
+	if keys := l.rule.Keys(f.Path); was != nil && len(keys) > 0 {
 		if f.isLink() || was.isLink() {
-			l.stays(name, partProtected)
+			l.stays(f.Path, partProtected)
 			return
 		}
-		var err error
-		f, err = l.withKeys(name, keys, f, was)
+		err := l.holdKeys(keys, &f, was)
 		switch {
 		case errors.Is(err, errDamaged), errors.As(err, new(storeError)):
 			l.err = err
 			return
 		case err != nil:
-			l.stays(name, err.Error())
+			l.stays(f.Path, err.Error())
 			return
 		}
 	}
-	l.want[name] = f
-	l.agents = append(l.agents, name)
+	if was != nil && f.Hash == was.Hash { // only its permissions have changed
+		f.IsPacked, f.At, f.Size = was.IsPacked, was.At, was.Size
+	}
+	l.other[f.Path] = &f
+	l.agents = append(l.agents, f.Path)
 }
 
 // whyAdded says why a new file does not count; "" if it may.
@@ -333,7 +409,15 @@ func isMisread(name string) bool {
 }
 
 // read finds out what files of the project say, and stores what may count.
-func (l *looker) read(ctx context.Context, entries []tree.Entry) {
+func (l *looker) read(ctx context.Context, entries []tree.Entry) Index {
+	return l.inFolders(ctx, entries, func(root *os.Root, i int) (File, error) {
+		return l.readOne(root, &entries[i])
+	})
+}
+
+// inFolders returns what do returns for each file.
+func (l *looker) inFolders(ctx context.Context, entries []tree.Entry,
+	do func(root *os.Root, i int) (File, error)) Index {
 	found := make([]File, len(entries))
 	errs := make([]error, len(entries))
 	names := make([]string, len(entries))
@@ -341,46 +425,42 @@ func (l *looker) read(ctx context.Context, entries []tree.Entry) {
 		names[i] = e.Path
 	}
 	inFolders(ctx, l.root, names, func(i int, root *os.Root, err error) {
-		found[i], errs[i] = File{Mode: entries[i].Mode}, err
+		found[i], errs[i] = File{Path: names[i], Mode: entries[i].Mode}, err
 		if err == nil {
-			found[i], errs[i] = l.readOne(root, entries[i])
+			found[i], errs[i] = do(root, i)
 		}
 	})
-	for i, e := range entries {
-		l.now[e.Path] = found[i]
-		if errors.As(errs[i], new(storeError)) {
-			l.err = errs[i]
+	for _, err := range errs {
+		if errors.As(err, new(storeError)) {
+			l.err = err
 		}
 	}
+	return indexOf(found)
 }
 
 // readOne returns a file without a hash if it cannot be read.
-func (l *looker) readOne(root *os.Root, e tree.Entry) (f File, err error) {
-	f = File{Mode: e.Mode}
+func (l *looker) readOne(root *os.Root, e *tree.Entry) (f File, err error) {
+	f = File{Path: e.Path, Mode: e.Mode}
 	base := path.Base(e.Path)
-	was, trusted := l.baseline.file(e.Path)
-	counts := l.keeps && (l.baseline == nil || !trusted || l.rule.Why(e.Path, false) == "")
-	known := l.seen[e.Path]
-	if known.Stamp != "" && known.Stamp == e.Stamp && (!counts || l.hasObject(known.Hash)) {
+	was := l.baseline.Files.Find(e.Path)
+	counts := l.keeps && (was == nil || l.rule.Why(e.Path, false) == "")
+	known := l.seen.Find(e.Path)
+	if known != nil && known.Stamp != "" && e.HasStamp(known.Stamp) && (!counts || l.hasObject(known.Hash)) {
 		f.Hash = known.Hash
-		f.Stamp = e.Stamp
+		f.Stamp = e.Stamp()
 		return f, nil
 	}
 	if f.isLink() {
-		text, err := root.Readlink(base)
-		if err != nil {
-			return f, err
-		}
-		f.Hash, err = l.keepFrom(strings.NewReader(linkText(l.project, e.Path, text)))
+		f.Hash, err = l.keepLink(root, e.Path)
 		return f, err
 	}
 	if !e.ChangedSince(l.began) {
-		f.Stamp = e.Stamp
+		f.Stamp = e.Stamp()
 	}
-	if trusted || !counts {
+	if was != nil || !counts {
 		f.Hash, err = hashFile(root, base)
 	}
-	if err == nil && counts && (!trusted || f.Hash != was.Hash) {
+	if err == nil && counts && (was == nil || f.Hash != was.Hash) {
 		f.Hash, err = l.keep(root, base)
 	}
 	if err != nil {
@@ -390,12 +470,13 @@ func (l *looker) readOne(root *os.Root, e tree.Entry) (f File, err error) {
 	return f, err
 }
 
-func (b *Baseline) file(name string) (f File, is bool) {
-	if b == nil {
-		return f, false
+// keepLink stores where a link leads, and returns the hash of that.
+func (l *looker) keepLink(root *os.Root, name string) (sum string, err error) {
+	text, err := root.Readlink(path.Base(name))
+	if err != nil {
+		return "", err
 	}
-	f, is = b.Files[name]
-	return f, is
+	return l.keepText([]byte(linkText(l.project, name, text)))
 }
 
 // linkText returns where a link leads. One that names the project by its whole path leads to the same file of the copy.
@@ -420,7 +501,7 @@ func hashFile(root *os.Root, name string) (string, error) {
 	}
 	defer in.Close()
 	h := newHash()
-	_, err = io.Copy(h, in)
+	_, err = copyTo(h, in)
 	return sumOf(h), err
 }
 
@@ -442,43 +523,43 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// withKeys returns the agent's version of a JSON file with some keys as they were trusted.
-func (l *looker) withKeys(name string, keys []string, now, was File) (File, error) {
-	trusted, err := l.text(was.Hash, maxKeys)
+// holdKeys has the agent's version of a JSON file have some keys as they were trusted.
+func (l *looker) holdKeys(keys []string, now, was *File) error {
+	trusted, err := l.text(was, maxKeys)
 	if err != nil {
-		return now, err
+		return err
 	}
-	in, err := openRegular(l.root, name)
+	in, err := openRegular(l.root, now.Path)
 	if err != nil || now.isLink() {
-		return now, errors.New(unreadable)
+		return errors.New(unreadable)
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, maxKeys+1))
 	switch {
 	case err != nil:
-		return now, errors.New(unreadable)
+		return errors.New(unreadable)
 	case len(text) > maxKeys:
-		return now, errors.New(tooLong)
+		return errors.New(tooLong)
 	case !isObject(text), !isObject(trusted):
-		return now, errors.New(notJSON)
+		return errors.New(notJSON)
 	}
 	for _, key := range keys {
 		is, before := gjson.GetBytes(text, key), gjson.GetBytes(trusted, key)
 		if sameJSON(is.Raw, before.Raw) {
 			continue
 		}
-		l.leave(name+"#"+key, IsProtected)
+		l.leave(now.Path+"#"+key, IsProtected)
 		if before.Exists() {
 			text, err = sjson.SetRawBytes(text, key, []byte(before.Raw))
 		} else {
 			text, err = sjson.DeleteBytes(text, key)
 		}
 		if err != nil {
-			return now, err
+			return err
 		}
 	}
-	now.Hash, err = l.keepFrom(bytes.NewReader(text))
-	return now, err
+	now.Hash, err = l.keepFrom(bytes.NewReader(text), int64(len(text)))
+	return err
 }
 
 // isObject reports whether a text is a JSON object in which all programs read the same.
@@ -489,36 +570,35 @@ func isObject(text []byte) bool {
 }
 
 // judgeLinks decides which links of the agent's count.
-func (l *looker) judgeLinks(changed []tree.Entry) {
+func (l *looker) judgeLinks(changed []string) {
 	if len(changed) == 0 {
 		return
 	}
 	links := map[string]string{} // of the copy
-	for name, f := range l.want {
+	for _, f := range l.all() {
 		if !f.isLink() {
 			continue
 		}
-		text, err := l.text(f.Hash, maxLink)
+		text, err := l.text(f, maxLink)
 		if err != nil {
 			l.err = err
 			return
 		}
-		links[name] = string(text)
+		links[f.Path] = string(text)
 	}
 	hidden := map[string]bool{}
 	for _, name := range l.Seen.Hidden {
-		_, isFile := l.want[name] // git tracks it
-		hidden[name] = !isFile
+		hidden[name] = !l.wants(name) // else git tracks it
 	}
-	for _, e := range changed {
-		_, counts := links[e.Path]
+	for _, name := range changed {
+		_, counts := links[name]
 		why := ""
 		if counts {
-			why = whyLink(links, hidden, e.Path)
+			why = whyLink(links, hidden, name)
 		}
 		if why != "" {
-			delete(l.want, e.Path)
-			l.stays(e.Path, why)
+			delete(l.other, name)
+			l.stays(name, why)
 		}
 	}
 }
@@ -592,44 +672,46 @@ func within(names []string, name string) bool {
 func (l *looker) refuseBlocked() {
 	for _, name := range l.agents {
 		if l.isBlocked(name) {
-			delete(l.want, name)
+			delete(l.other, name)
 			l.leave(name, inTheWay)
 		}
 	}
 }
 
 func (l *looker) isBlocked(name string) bool {
-	if l.isBelowFile(name) {
+	if isBelow(name, l.wants) {
 		return true
 	}
 	if !l.baseline.Has(name) {
 		return false
 	}
-	for stays, f := range l.want {
-		if !f.Agents && strings.HasPrefix(stays, name+"/") {
+	for _, f := range l.all() {
+		if !f.Agents && strings.HasPrefix(f.Path, name+"/") {
 			return true
 		}
 	}
 	return false
 }
 
-// isBelowFile reports whether the copy is to have a file or link in the place of a folder above a path.
-func (l *Look) isBelowFile(name string) bool {
+// isBelow reports whether one of the folders above a path is one of some files.
+func isBelow(name string, isFile func(name string) bool) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		_, is := l.want[dir]
-		if is {
+		if isFile(dir) {
 			return true
 		}
 	}
 	return false
 }
+
+// wants reports whether the copy is to have a file or a link.
+func (l *Look) wants(name string) bool { return l.want.Find(name) != nil }
 
 // addFolders notes which folders the copy is to have, and what of the project it is to have by links.
 func (l *looker) addFolders() {
-	l.folders = foldersOf(l.want)
+	l.used = foldersOf(l.want)
+	l.folders = maps.Clone(l.used)
 	for _, name := range l.Seen.Folders { // a check may need an empty one, too
-		_, isFile := l.want[name]
-		if !isFile && !l.folders[name] && !l.isBelowFile(name) && l.whyAdded(name+"/x") == "" {
+		if !l.folders[name] && !l.Look.wants(name) && !isBelow(name, l.Look.wants) && l.whyAdded(name+"/x") == "" {
 			l.folders[name] = true
 			addFolders(l.folders, name)
 		}
@@ -640,13 +722,12 @@ func (l *looker) addFolders() {
 // tell sorts what does not count. Of a new folder in which nothing counts, it names only the folder, unless something
 // is wrong with a file itself.
 func (l *looker) tell() {
-	used := foldersOf(l.want)
 	told := map[Change]bool{}
 	var changes []Change
 	for _, c := range l.NotCounted {
 		hasFault := l.rule.Why(c.Path, true) == ""
 		for dir := path.Dir(c.Path); dir != "." && !hasFault; dir = path.Dir(dir) {
-			if !used[dir] && !l.baseline.Has(dir) {
+			if !l.used[dir] && !l.baseline.Has(dir) {
 				c.Path = dir + "/"
 			}
 		}
@@ -687,16 +768,16 @@ func (p Place) LastNotCounted(id string) []Change {
 
 // Differ returns the paths of the files that differ between two baselines, sorted.
 func (b *Baseline) Differ(other *Baseline) (names []string) {
-	for name, f := range b.Files {
-		g, is := other.Files[name]
-		if !is || !f.same(g) {
-			names = append(names, name)
+	is, was := other.Files.inOrder(), b.Files.inOrder()
+	for _, f := range b.Files {
+		g := is(f.Path)
+		if g == nil || !f.same(g) {
+			names = append(names, f.Path)
 		}
 	}
-	for name := range other.Files {
-		_, is := b.Files[name]
-		if !is {
-			names = append(names, name)
+	for _, f := range other.Files {
+		if was(f.Path) == nil {
+			names = append(names, f.Path)
 		}
 	}
 	slices.Sort(names)
@@ -715,24 +796,17 @@ func sameJSON(a, b string) bool {
 // digest returns the hash of what the copy is to have.
 func (l *looker) digest() string {
 	h := newHash()
-	names := make([]string, 0, len(l.want))
-	for name := range l.want {
-		names = append(names, name)
-	}
-	used := foldersOf(l.want)
-	for name := range l.folders {
-		if !used[name] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	var line []byte
-	for _, name := range names {
-		f := l.want[name] // of a folder, nothing
-		line = strconv.AppendBool(append(append(line[:0], name...), 0), f.isLink())
+	for _, f := range l.want {
+		line = strconv.AppendBool(append(append(line[:0], f.Path...), 0), f.isLink())
 		line = strconv.AppendUint(line, uint64(f.Mode.Perm()), 8)
 		line = append(append(line, f.Hash...), 0)
 		h.Write(line)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
+		if !l.used[name] {
+			h.Write(append(append(line[:0], name...), 0))
+		}
 	}
 	return sumOf(h)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,9 +26,9 @@ type Prepared struct {
 // Inputs returns a hash of the files that the copy is to have and that match.
 func (l *Look) Inputs(match func(name string) bool) string {
 	h := newHash()
-	for _, name := range slices.Sorted(maps.Keys(l.want)) {
-		if match(name) {
-			fmt.Fprintf(h, "%q %v %s\n", name, l.want[name].runs(), l.want[name].Hash)
+	for _, f := range l.want {
+		if match(f.Path) {
+			fmt.Fprintf(h, "%q %v %s\n", f.Path, f.runs(), f.Hash)
 		}
 	}
 	return sumOf(h)

@@ -1133,7 +1133,7 @@ func TestOddFiles(t *testing.T) {
 		t.Errorf("%v cannot be trusted", w.omitted)
 	}
 	for _, c := range w.omitted {
-		_, is := w.baseline.Files[c.Path]
+		is := w.baseline.Files.Find(c.Path) != nil
 		if is || !slices.Contains(left, c.Path+": "+c.Why) {
 			t.Errorf("%v: %v", c, is)
 		}
@@ -1389,13 +1389,31 @@ func TestTrustBehindLink(t *testing.T) {
 	w.git(w.project, "add", "-f", ".")
 	w.link("other", w.at("lib"))
 	w.trust()
-	_, has := w.baseline.Files["lib/a"]
-	if has {
+	if w.baseline.Files.Find("lib/a") != nil {
 		t.Error("a file behind a link was trusted")
 	}
 	w.fill()
 	w.wantLeft()
 	w.want(map[string]string{".gitignore": "lib\n", "other/a": "2", "lib": "-> other"})
+}
+
+// TestTrustWritten has files change while they are trusted: each is taken as it is then, and none spoils another one.
+func TestTrustWritten(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "1234", "b": "1234", "c": "1234", "d": "1234"})
+	entries := w.entries(nil)
+	w.write("a", "12345678")
+	w.write("b", "")
+	w.write("c", "5678")
+	var err error
+	w.baseline, _, err = w.Trust(t.Context(), w.project, entries)
+	w.must(err)
+	w.fill()
+	w.wantLeft()
+	w.want(map[string]string{"a": "12345678", "b": "", "c": "5678", "d": "1234"})
+	if w.last.want.Find("a").Agents {
+		t.Error("a was not trusted")
+	}
 }
 
 // TestSeen has looks keep the stamp of a file only if it shows each change from then on.
@@ -1411,8 +1429,8 @@ func TestSeen(t *testing.T) {
 		w.look()
 		seen := w.readIndex(seenFile)
 		for _, e := range w.entries(nil).List {
-			stamp := seen[e.Path].Stamp
-			if (stamp == e.Stamp) != w.settled || !w.settled && stamp != "" {
+			stamp := seen.Find(e.Path).Stamp
+			if (stamp == e.Stamp()) != w.settled || !w.settled && stamp != "" {
 				t.Errorf("%s: settled: %v, and the stamp is %q", e.Path, w.settled, stamp)
 			}
 		}
@@ -1546,19 +1564,25 @@ func TestDamagedBaseline(t *testing.T) {
 		w.write("p.json", `{"scripts":"true"}`)
 		return w
 	}
-	objects := map[string]string{"file": "trusted", "link": "a", "keys": `{"scripts":"trusted"}`}
+	files := map[string]func(w *world) string{
+		"files": func(w *world) string { return filepath.Join(w.Store, packPrefix+w.baseline.ID) },
+		"link":  func(w *world) string { return w.object(digest([]byte("a"))) },
+	}
 	ways := map[string]func(file string) error{
 		"gone":    os.Remove,
 		"changed": func(file string) error { return os.WriteFile(file, []byte(`{"scripts":"a"}`), 0o600) },
 		"half":    func(file string) error { return os.Truncate(file, 0) },
-		"longer":  func(file string) error { return os.Truncate(file, 8<<20) },
+		"longer": func(file string) error {
+			text, err := os.ReadFile(file)
+			return errors.Join(err, os.WriteFile(file, append([]byte("x"), text...), 0o600), os.Truncate(file, 8<<20))
+		},
 	}
-	for object, text := range objects {
+	for what, file := range files {
 		for way, damage := range ways {
-			t.Run(object+" "+way, func(t *testing.T) {
+			t.Run(what+" "+way, func(t *testing.T) {
 				t.Parallel()
 				w := trusted(t)
-				w.must(damage(w.object(digest([]byte(text)))))
+				w.must(damage(file(w)))
 				for range 2 {
 					err := w.tryFill()
 					if !errors.Is(err, errDamaged) {
@@ -1577,8 +1601,9 @@ func TestDamagedBaseline(t *testing.T) {
 		}
 	}
 	w := trusted(t)
+	w.write("p.json", `{"scripts":"trusted"}`)
 	w.fill()
-	w.must(os.Remove(w.object(digest([]byte("trusted"))))) // the copy has what it said
+	w.must(os.Remove(files["files"](w))) // the copy has what it said
 	w.fill()
 	w.put(w.in("protected"), "lies")
 	err := w.tryFill()
@@ -1587,7 +1612,7 @@ func TestDamagedBaseline(t *testing.T) {
 	}
 	w = trusted(t)
 	w.fill()
-	w.must(os.Remove(w.object(digest([]byte(`{"scripts":"trusted"}`)))))
+	w.must(os.Remove(files["files"](w)))
 	w.write("p.json", `{"scripts":1}`)
 	err = w.tryFill()
 	if !errors.Is(err, errDamaged) {
@@ -1622,8 +1647,11 @@ func TestDamagedAgents(t *testing.T) {
 	w.settled = true
 	w.trust()
 	w.write("a", "agent's")
-	w.look()
+	w.put(w.object(digest([]byte("agent's"))), "agen") // of a look that was killed
+	w.fill()
+	w.want(map[string]string{"a": "agent's"})
 	w.must(os.Truncate(w.object(digest([]byte("agent's"))), 0))
+	w.must(w.Reset())
 	_ = w.tryFill()
 	w.fill()
 	w.want(map[string]string{"a": "agent's"})
@@ -1999,7 +2027,7 @@ func TestPrune(t *testing.T) {
 	objects := func() (count int) {
 		w.Helper()
 		for name := range w.has(w.Store) {
-			if strings.HasPrefix(name, objectsFolder) && strings.Count(name, "/") == 2 {
+			if strings.HasPrefix(name, objectsFolder) && strings.Count(name, "/") == 2 || strings.HasPrefix(name, packPrefix) {
 				count++
 			}
 		}
@@ -2114,7 +2142,10 @@ func TestFiles(t *testing.T) {
 	w.write("a/0", "")
 	w.write("d", "")
 	w.write("protected-not", "")
-	got := slices.Sorted(maps.Keys(w.look().want))
+	var got []string
+	for _, f := range w.look().want {
+		got = append(got, f.Path)
+	}
 	want := []string{"a-b", "a.b", "a/0", "d", "d0", "protected"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -1,8 +1,8 @@
 // Package proof keeps the clean copy of a project in which checks run, outside of the project. The copy has every file
 // as a person trusted it, which is the baseline, and of the changes since then those that count.
 //
-// The baseline is an index in the loop's state folder, and the objects beside it, which are what files say. The project
-// is only read, and its git has no say.
+// The baseline is an index in the loop's state folder. Beside it are the pack, which is what its files say, and the
+// objects, which are what links and the agent's files say. The project is only read, and its git has no say.
 package proof
 
 import (
@@ -14,16 +14,17 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Place says where a loop keeps its baseline and its copy.
@@ -43,28 +44,65 @@ func (p Place) named(file string) string {
 
 // File is a file or a link of a baseline, of the project or of the copy.
 type File struct {
-	Mode    fs.FileMode // type and permissions
-	Hash    string      // sha256 of what it says, or of where the link leads, in hex
-	Written time.Time   // as programs may set it
-	Stamp   string      // as that of tree.Entry; "": the file has to be read to know what it says
-	Ignored bool        // of a baseline: git tracks it although a rule ignores it
-	Agents  bool        // of the copy: it had the agent's version at some time
+	Path     string      // from the top on, separated by slashes
+	Mode     fs.FileMode // type and permissions
+	Ignored  bool        // of a baseline: git tracks it although a rule ignores it
+	Agents   bool        // of the copy: it had the agent's version at some time
+	IsPacked bool        // of a baseline: what it says is in the pack, and not an object
+	At, Size int64       // and where it is there, in bytes
+	Hash     string      // sha256 of what it says, or of where the link leads, in hex
+	Written  time.Time   // as programs may set it
+	Stamp    string      // as that of tree.Entry; "": the file has to be read to know what it says
 }
 
-func (f File) isLink() bool { return f.Mode&fs.ModeSymlink != 0 }
+func (f *File) isLink() bool { return f.Mode&fs.ModeSymlink != 0 }
 
 // runs reports whether its owner can run a file.
-func (f File) runs() bool { return f.Mode&0o100 != 0 && !f.isLink() }
+func (f *File) runs() bool { return f.Mode&0o100 != 0 && !f.isLink() }
 
 // same reports whether two files say the same and are of one kind.
-func (f File) same(g File) bool {
+func (f *File) same(g *File) bool {
 	return f.Hash == g.Hash && f.isLink() == g.isLink() && f.runs() == g.runs()
+}
+
+// Index is files, sorted by path. A project may have many: to make maps of them would take longer than to look at them.
+type Index []*File
+
+// Find returns a file; nil: there is none.
+func (x Index) Find(path string) *File { return x.inOrder()(path) }
+
+// inOrder returns a Find that is fast if paths are looked up in their order.
+func (x Index) inOrder() func(path string) *File {
+	paths := tree.Lookup{Len: len(x), Name: func(i int) string { return x[i].Path }}
+	return func(path string) *File {
+		i, is := paths.Find(path)
+		if !is {
+			return nil
+		}
+		return x[i]
+	}
+}
+
+// merge returns the files of two indexes that have no path in common.
+func merge(a, b Index) Index {
+	if len(b) == 0 {
+		return a
+	}
+	all := make(Index, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].Path < b[0].Path {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }
 
 // Baseline is the project as a person trusted it.
 type Baseline struct {
 	ID      string
-	Files   map[string]File // by their slash-separated path from the top of the project on
+	Files   Index
 	folders map[string]bool // that have one of these
 }
 
@@ -73,9 +111,9 @@ func (b *Baseline) Has(folder string) bool { return b.folders[folder] }
 
 // Ignored returns the files that git tracks although a rule ignores them.
 func (b *Baseline) Ignored() (names []string) {
-	for name, f := range b.Files {
+	for _, f := range b.Files {
 		if f.Ignored {
-			names = append(names, name)
+			names = append(names, f.Path)
 		}
 	}
 	return names
@@ -88,10 +126,15 @@ func (b *Baseline) AsTrusted() *Look {
 }
 
 // foldersOf returns the folders above some files.
-func foldersOf(files map[string]File) map[string]bool {
+func foldersOf(files Index) map[string]bool {
 	folders := map[string]bool{}
-	for name := range files {
-		addFolders(folders, name)
+	last := "."
+	for _, f := range files {
+		dir := path.Dir(f.Path)
+		if dir != last {
+			addFolders(folders, f.Path)
+			last = dir
+		}
 	}
 	return folders
 }
@@ -104,6 +147,7 @@ func addFolders(folders map[string]bool, name string) {
 
 const (
 	baselinePrefix = "baseline-"
+	packPrefix     = "pack-" // of what its files say
 	objectsFolder  = "objects"
 	newPrefix      = ".new-" // of what is not whole yet
 )
@@ -113,11 +157,11 @@ var errDamaged = errors.New("the baseline in the state folder is damaged or gone
 
 // Baseline reads a baseline.
 func (p Place) Baseline(id string) (*Baseline, error) {
-	text, err := os.ReadFile(filepath.Join(p.Store, baselinePrefix+id))
-	if err != nil || digest(text) != id {
+	text, err := p.readText(baselinePrefix + id)
+	if err != nil || digest([]byte(text)) != id {
 		return nil, errors.Join(errDamaged, err)
 	}
-	files := parseIndex(string(text))
+	files := parseIndex(text)
 	return &Baseline{ID: id, Files: files, folders: foldersOf(files)}, nil
 }
 
@@ -126,62 +170,94 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An index has six fields for each file, which end in a byte that no path has.
-const indexFields = 6
+// An index has eight fields for each file, which end in a byte that no path has.
+const indexFields = 8
 
-// formatIndex returns the text of an index, sorted by path.
-func formatIndex(files map[string]File) []byte {
-	text := make([]byte, 0, 160*len(files))
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f := files[name]
-		flags := ""
+// formatIndex returns the text of an index.
+func formatIndex(files Index) []byte {
+	text := make([]byte, 0, 200*len(files))
+	for _, f := range files {
+		text = append(append(text, f.Path...), 0)
+		text = append(strconv.AppendUint(text, uint64(f.Mode), 8), 0)
+		text = append(append(text, f.Hash...), 0)
+		if !f.Written.IsZero() {
+			text = strconv.AppendInt(text, f.Written.UnixNano(), 10)
+		}
+		text = append(append(append(text, 0), f.Stamp...), 0)
 		if f.Ignored {
-			flags += "i"
+			text = append(text, 'i')
 		}
 		if f.Agents {
-			flags += "a"
+			text = append(text, 'a')
 		}
-		written := ""
-		if !f.Written.IsZero() {
-			written = strconv.FormatInt(f.Written.UnixNano(), 10)
-		}
-		for _, field := range []string{
-			name, strconv.FormatUint(uint64(f.Mode), 8), f.Hash, written, f.Stamp, flags,
-		} {
-			text = append(append(text, field...), 0)
+		text = append(text, 0)
+		if f.IsPacked {
+			text = append(strconv.AppendInt(text, f.At, 10), 0)
+			text = append(strconv.AppendInt(text, f.Size, 10), 0)
+		} else {
+			text = append(text, 0, 0)
 		}
 	}
 	return text
 }
 
 // parseIndex reads what formatIndex wrote. A killed process may have left a part of it.
-func parseIndex(text string) map[string]File {
-	files := make(map[string]File, len(text)/160+1)
+func parseIndex(text string) Index {
+	files := make([]File, 0, strings.Count(text, "\x00")/indexFields)
 	var fields [indexFields]string
 	for {
 		for i := range fields {
 			field, rest, whole := strings.Cut(text, "\x00")
 			if !whole {
-				return files
+				return indexOf(files)
 			}
 			fields[i], text = field, rest
 		}
 		mode, _ := strconv.ParseUint(fields[1], 8, 32)
-		f := File{Mode: fs.FileMode(mode), Hash: fields[2], Stamp: fields[4]}
-		nanoseconds, err := strconv.ParseInt(fields[3], 10, 64)
-		if err == nil {
+		f := File{Path: fields[0], Mode: fs.FileMode(mode), Hash: fields[2], Stamp: fields[4]}
+		if fields[3] != "" {
+			nanoseconds, _ := strconv.ParseInt(fields[3], 10, 64)
 			f.Written = time.Unix(0, nanoseconds)
 		}
 		f.Ignored = strings.Contains(fields[5], "i")
 		f.Agents = strings.Contains(fields[5], "a")
-		files[fields[0]] = f
+		if fields[6] != "" {
+			f.IsPacked = true
+			f.At, _ = strconv.ParseInt(fields[6], 10, 64)
+			f.Size, _ = strconv.ParseInt(fields[7], 10, 64)
+		}
+		files = append(files, f)
 	}
 }
 
+func indexOf(files []File) Index {
+	index := make(Index, len(files))
+	for i := range files {
+		index[i] = &files[i]
+	}
+	return index
+}
+
 // readIndex reads a file of ours that formatIndex made. What cannot be read is looked at again.
-func (p Place) readIndex(name string) map[string]File {
-	text, _ := os.ReadFile(filepath.Join(p.Store, name))
-	return parseIndex(string(text))
+func (p Place) readIndex(name string) Index {
+	text, _ := p.readText(name)
+	return parseIndex(text)
+}
+
+// readText reads a file of ours, without a second copy of a long text.
+func (p Place) readText(name string) (string, error) {
+	file, err := os.Open(filepath.Join(p.Store, name))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	var text strings.Builder
+	info, err := file.Stat()
+	if err == nil {
+		text.Grow(int(info.Size()))
+		_, err = io.Copy(&text, file)
+	}
+	return text.String(), err
 }
 
 // write writes a file of ours. A killed process may leave a part of it: what it says is looked at again then.
@@ -208,22 +284,56 @@ func (p Place) hasObject(hash string) bool {
 	return err == nil
 }
 
-// open opens an object.
-func (p Place) open(hash string) (*os.File, error) {
-	file, err := os.Open(p.object(hash))
+// source is where what files say is read: those of a baseline in its pack, and others in objects.
+type source struct {
+	Place
+	pack   *os.File
+	noPack error
+}
+
+// source opens the pack of a baseline.
+func (p Place) source(id string) source {
+	pack, err := os.Open(filepath.Join(p.Store, packPrefix+id))
+	return source{p, pack, err}
+}
+
+func (s source) close() { _ = s.pack.Close() }
+
+// open opens what a file says.
+func (s source) open(f *File) (in io.ReadCloser, err error) {
+	switch {
+	case !f.IsPacked:
+		in, err = os.Open(s.object(f.Hash))
+	case s.noPack != nil:
+		err = s.noPack
+	default:
+		return io.NopCloser(io.NewSectionReader(s.pack, f.At, f.Size)), nil
+	}
 	if err != nil {
 		return nil, errors.Join(errDamaged, err)
 	}
-	return file, nil
+	return in, nil
 }
 
-// verify fails if an object does not say what it should, which has the sum of h. It removes that object, so that the
-// next look at a file that says it stores it again.
-func (p Place) verify(hash string, h hash.Hash) error {
-	if sumOf(h) == hash {
+// buffers are for copyTo: io.Copy would make one for each file.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// copyTo is io.Copy with one of these.
+func copyTo(out io.Writer, in io.Reader) (n int64, err error) {
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	return io.CopyBuffer(out, struct{ io.Reader }{in}, buffer[:]) // a file itself would not use it
+}
+
+// verify fails if what was read of a file is not what it should say. h has the sum of it. An object is removed then, so
+// that the next look at a file that says it stores it again.
+func (s source) verify(f *File, h hash.Hash) error {
+	if sumOf(h) == f.Hash {
 		return nil
 	}
-	_ = os.Remove(p.object(hash))
+	if !f.IsPacked {
+		_ = os.Remove(s.object(f.Hash))
+	}
 	return errDamaged
 }
 
@@ -237,16 +347,23 @@ func (p Place) keep(root *os.Root, name string) (sum string, err error) {
 		return "", err
 	}
 	defer in.Close()
-	return p.keepFrom(in)
-}
-
-func (p Place) keepFrom(in io.Reader) (sum string, err error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxInMemory+1))
+	info, err := in.Stat()
 	if err != nil {
 		return "", err
 	}
-	if len(text) <= maxInMemory {
-		return p.keepText(text)
+	return p.keepFrom(in, info.Size())
+}
+
+// keepFrom stores a text of about size bytes.
+func (p Place) keepFrom(in io.Reader, size int64) (sum string, err error) {
+	var begin bytes.Buffer
+	begin.Grow(int(min(size, maxInMemory)) + bytes.MinRead)
+	_, err = begin.ReadFrom(io.LimitReader(in, maxInMemory+1))
+	if err != nil {
+		return "", err
+	}
+	if begin.Len() <= maxInMemory {
+		return p.keepText(begin.Bytes())
 	}
 	out, err := os.CreateTemp(filepath.Join(p.Store, objectsFolder), newPrefix)
 	if err != nil {
@@ -254,7 +371,7 @@ func (p Place) keepFrom(in io.Reader) (sum string, err error) {
 	}
 	defer os.Remove(out.Name()) // unless it was renamed
 	h, stored := newHash(), &storeWriter{to: out}
-	_, err = io.Copy(io.MultiWriter(stored, h), io.MultiReader(bytes.NewReader(text), in))
+	_, err = io.Copy(io.MultiWriter(stored, h), io.MultiReader(&begin, in))
 	failed := errors.Join(stored.err, out.Close())
 	if failed != nil {
 		return "", storeError{p.orFull(failed)}
@@ -324,6 +441,16 @@ func (p Place) rename(file, sum string) error {
 	return err
 }
 
+// renamePack makes a temporary file the pack of a baseline.
+func (p Place) renamePack(file, id string) error {
+	pack := filepath.Join(p.Store, packPrefix+id)
+	err := os.Rename(file, pack)
+	if err != nil && loopdir.Exists(pack) { // Windows does not replace a file that somebody reads
+		return nil
+	}
+	return err
+}
+
 // storeError says that something cannot be stored, which is no fault of the file.
 type storeError struct{ error }
 
@@ -342,22 +469,22 @@ func newHash() hash.Hash { return sha256.New() }
 
 func sumOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// text returns what an object says, unless that is more than limit bytes.
-func (p Place) text(hash string, limit int64) ([]byte, error) {
-	file, err := p.open(hash)
+// text returns what a file says, unless that is more than limit bytes.
+func (s source) text(f *File, limit int64) ([]byte, error) {
+	in, err := s.open(f)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer in.Close()
 	h := newHash()
-	text, err := io.ReadAll(io.TeeReader(io.LimitReader(file, limit+1), h))
+	text, err := io.ReadAll(io.TeeReader(io.LimitReader(in, limit+1), h))
 	if err == nil {
-		_, err = io.Copy(h, file)
+		_, err = io.Copy(h, in)
 	}
 	if err != nil {
 		return nil, errors.Join(errDamaged, err)
 	}
-	err = p.verify(hash, h)
+	err = s.verify(f, h)
 	switch {
 	case err != nil:
 		return nil, err
@@ -367,7 +494,7 @@ func (p Place) text(hash string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Prune removes the baselines and objects that none of some baselines, and no look of the last hour, needs.
+// Prune removes the baselines, packs and objects that none of some baselines, and no look of the last hour, needs.
 func (p Place) Prune(ids ...string) {
 	used := map[string]bool{}
 	for _, id := range ids {
@@ -376,7 +503,7 @@ func (p Place) Prune(ids ...string) {
 			continue
 		}
 		for _, f := range baseline.Files {
-			used[f.Hash] = true
+			used[f.Hash] = used[f.Hash] || !f.IsPacked
 		}
 	}
 	seen, _ := fs.Glob(os.DirFS(p.Store), "*"+seenFile) // the path of the store may have brackets
@@ -387,6 +514,9 @@ func (p Place) Prune(ids ...string) {
 	}
 	p.prune(baselinePrefix+"*", func(name string) bool {
 		return slices.Contains(ids, strings.TrimPrefix(name, baselinePrefix))
+	})
+	p.prune(packPrefix+"*", func(name string) bool {
+		return slices.Contains(ids, strings.TrimPrefix(name, packPrefix))
 	})
 	p.prune(objectsFolder+"/??/*", func(name string) bool {
 		return used[strings.ReplaceAll(strings.TrimPrefix(name, objectsFolder), "/", "")]

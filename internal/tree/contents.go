@@ -51,7 +51,8 @@ func (t Tree) contents(ctx context.Context) string {
 	}
 	defer files.root.Close()
 	real, err := filepath.EvalSymlinks(t.root())
-	if err != nil || files.err != nil || files.noIndex != nil || len(files.list) > maxFiles || t.excepted(t.Dir) {
+	dir, _ := filepath.Rel(t.root(), t.Dir)
+	if err != nil || files.err != nil || files.noIndex != nil || files.isFull() || files.excepts(filepath.ToSlash(dir)) {
 		return ""
 	}
 	s := &summer{
@@ -60,8 +61,8 @@ func (t Tree) contents(ctx context.Context) string {
 	if !s.readAll(t) {
 		return ""
 	}
-	for _, f := range files.list {
-		if err := s.add(files.root, f.name, f.name, f.info, f.hash); err != nil {
+	for _, e := range slices.Concat(files.list, files.folders) {
+		if err := s.add(files.root, e.Path, e.Path, e); err != nil {
 			return ""
 		}
 	}
@@ -80,25 +81,24 @@ type summer struct {
 
 // readAll reads the regular files of the tree. It reports whether all of them can be read.
 func (s *summer) readAll(t Tree) bool {
-	var regular []*file
+	var regular []*Entry
 	for i := range s.files.list {
-		f := &s.files.list[i]
-		if f.info.Mode().IsRegular() {
-			regular = append(regular, f)
-			s.left -= f.info.Size()
+		e := &s.files.list[i]
+		if e.Mode.IsRegular() {
+			regular = append(regular, e)
+			s.left -= e.Size
 		}
 	}
 	return s.left >= 0 && t.readFiles(s.ctx, regular) &&
-		!slices.ContainsFunc(regular, func(f *file) bool { return f.hash == "" })
+		!slices.ContainsFunc(regular, func(e *Entry) bool { return e.hash == "" })
 }
 
-// add adds the file at name in root to the hash, and calls it by its path. says is the hash of what it says; "": it is
-// read.
-func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, says string) error {
+// add adds the file at name in root to the hash, and calls it by its path. It is read if nobody has.
+func (s *summer) add(root *os.Root, name, path string, e Entry) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	mode := info.Mode()
+	mode := e.Mode
 	fmt.Fprintf(s.sum, "%q %v ", path, mode)
 	switch {
 	case mode.IsDir(), mode&fs.ModeSocket != 0: // a socket cannot be read
@@ -113,10 +113,10 @@ func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, says st
 		return s.follow(filepath.Join(root.Name(), name))
 	case !mode.IsRegular():
 		return fmt.Errorf("%s has no contents that are known", path)
-	case says == "" && info.Size() > s.left:
+	case e.hash == "" && e.Size > s.left:
 		return errTooLarge
 	}
-	var err error
+	says, err := e.hash, error(nil)
 	if says == "" {
 		one := sha256.New()
 		err = readFile(root, name, one, &s.left)
@@ -140,7 +140,7 @@ func (s *summer) follow(path string) error {
 		return err
 	}
 	in, err := filepath.Rel(s.real, target)
-	if err == nil && s.files.seen[in] {
+	if err == nil && s.files.has(filepath.ToSlash(in)) {
 		fmt.Fprintln(s.sum, "in the tree")
 		return nil
 	}
@@ -164,14 +164,14 @@ func (s *summer) follow(path string) error {
 			return err
 		}
 		if info.IsDir() {
-			return s.add(nil, "", path, info, "")
+			return s.add(nil, "", path, entryOf(info))
 		}
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
 			return err
 		}
 		defer root.Close()
-		return s.add(root, entry.Name(), path, info, "")
+		return s.add(root, entry.Name(), path, entryOf(info))
 	})
 }
 

@@ -3,16 +3,18 @@ package tree
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Entry is a file of a tree, or a link, or what else there is beside folders.
+// Entry is a file of a tree, or a link, or what else there is.
 type Entry struct {
 	Path    string // from Top on, separated by slashes
 	Mode    fs.FileMode
@@ -21,12 +23,58 @@ type Entry struct {
 
 	Written time.Time // as programs may set it
 	Changed time.Time // by the time that no program can set; zero where the system has none
-	Stamp   string    // another one if the file has changed, as far as its times show that
+	inode   uint64    // zero where it is not looked up
+
+	hash string // of what it says, as of readFiles
+}
+
+func entryOf(info fs.FileInfo) Entry {
+	return Entry{
+		Mode: info.Mode(), Size: info.Size(), Written: info.ModTime(), Changed: changed(info), inode: inode(info),
+	}
+}
+
+// latest returns when a file changed, by the time that no program can set if there is one.
+func (e *Entry) latest() time.Time {
+	if e.Changed.IsZero() {
+		return e.Written
+	}
+	return e.Changed
+}
+
+// appendTimes adds a text to line that is another one if the file has changed, as far as its times show that.
+func (e *Entry) appendTimes(line []byte) []byte {
+	line = strconv.AppendUint(line, uint64(e.Mode), 8)
+	for _, n := range [...]int64{e.Size, e.Written.UnixNano(), e.Changed.UnixNano()} {
+		line = strconv.AppendInt(append(line, ' '), n, 10)
+	}
+	return line
+}
+
+// appendStamp adds the stamp to line.
+func (e *Entry) appendStamp(line []byte) []byte {
+	return strconv.AppendUint(append(e.appendTimes(line), ' '), e.inode, 10)
+}
+
+// Stamp returns a text that is another one if the file has changed, as far as its times show that, or if another file
+// has taken its place: two files that were written at one time may have the same times.
+func (e *Entry) Stamp() string { return string(e.appendStamp(nil)) }
+
+// HasStamp reports whether a file has a stamp. It is faster than Stamp.
+func (e *Entry) HasStamp(stamp string) bool {
+	var line [120]byte
+	return stamp == string(e.appendStamp(line[:0]))
+}
+
+// StampOf returns the stamp of a file.
+func StampOf(info fs.FileInfo) string {
+	e := entryOf(info)
+	return e.Stamp()
 }
 
 // Entries is what is in a tree.
 type Entries struct {
-	List    []Entry
+	List    []Entry  // all but folders, sorted by path
 	Folders []string // from Top on, separated by slashes
 	Hidden  []string // what rules ignore, without what is below that; git may track some of it
 	Closed  error    // why something cannot be read
@@ -43,27 +91,17 @@ func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error)
 		return e, err
 	}
 	defer files.root.Close()
-	for _, name := range also {
-		t.tracked(ctx, files, filepath.FromSlash(name))
-	}
-	files.see()
+	t.addTracked(ctx, files, also)
 	switch {
-	case len(files.list) > maxFiles:
+	case files.isFull():
 		return e, errTooLarge
 	case slices.Contains(files.shut, "."): // so it looks as if all were gone
 		return e, files.err
 	}
-	e.List = make([]Entry, 0, len(files.list))
-	for i, f := range files.list {
-		if f.info.IsDir() {
-			e.Folders = append(e.Folders, filepath.ToSlash(f.name))
-			continue
-		}
-		e.List = append(e.List, Entry{
-			Path: filepath.ToSlash(f.name), Mode: f.info.Mode(), Size: f.info.Size(), Ignored: i >= files.unignored,
-			Written: f.info.ModTime(), Changed: changed(f.info), Stamp: StampOf(f.info),
-		})
+	for _, folder := range files.folders {
+		e.Folders = append(e.Folders, folder.Path)
 	}
+	e.List = files.list
 	e.files = files
 	e.Hidden = files.hidden
 	e.Closed = files.err
@@ -78,8 +116,9 @@ func (t Tree) Hidden(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer root.Close()
-	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
+	files := &files{root: root, rules: map[string]string{}, except: t.exceptions()}
 	t.folder(ctx, files, "", nil)
+	files.sort()
 	return files.hidden, files.err
 }
 
@@ -88,12 +127,8 @@ const coarsest = 2 * time.Second
 
 // ChangedSince reports whether a file may have changed since a time. To git a file looks as it was if it has its old
 // size and its old time, and was changed within the same second.
-func (e Entry) ChangedSince(since time.Time) bool {
-	at := e.Changed
-	if at.IsZero() {
-		at = e.Written
-	}
-	return e.Mode.IsRegular() && !at.Before(since.Add(-coarsest))
+func (e *Entry) ChangedSince(since time.Time) bool {
+	return e.Mode.IsRegular() && !e.latest().Before(since.Add(-coarsest))
 }
 
 // ChangedAt returns when a file changed, by the time that no program can set; zero if there is none.
@@ -124,63 +159,77 @@ func Stamp(path string) string {
 	return fmt.Sprint(changed(link).UnixNano(), at.UnixNano()) // without inodes: some file systems invent them
 }
 
-// StampOf returns a text that is another one if the file has changed, as far as its times show that, or if another file
-// has taken its place: two files that were written at one time may have the same times.
-func StampOf(info fs.FileInfo) string {
-	return string(strconv.AppendUint(append(appendStamp(nil, info), ' '), inode(info), 10))
-}
-
-// Sweep removes all that is in a folder but not in keep, unless stays says that it stays. keep has the paths of files,
-// separated by slashes, and those of the folders above them, which are true. Something else in the place of one of them
-// goes, too. Sweep returns the files of keep that are there.
-func Sweep(ctx context.Context, dir string, keep map[string]bool, stays func(path string) bool) ([]Entry, error) {
+// Sweep removes all that is in a folder, unless keep reports that it is to be there: as a file, or as a folder, in
+// which Sweep goes on. stays reports whether something else stays. Something else in the place of what is to be there
+// goes, too. Sweep returns the files that are to be there, and are, sorted by path, and the folders.
+func Sweep(ctx context.Context, dir string, keep func(path string) (file, folder bool), stays func(path string) bool) (
+	files []Entry, folders []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	s := &sweeper{root: root, keep: keep, stays: stays}
-	if err := s.folder(ctx, ""); err != nil {
-		return nil, err
+	info, err := root.Lstat(".")
+	if err == nil {
+		err = s.folder(ctx, "", info.Mode())
 	}
-	return s.entries(), nil
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(s.files, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	return s.files, s.folders, nil
 }
 
 // sweeper sweeps for Sweep.
 type sweeper struct {
-	root  *os.Root
-	keep  map[string]bool
-	stays func(path string) bool
-	kept  []file
+	root    *os.Root
+	keep    func(path string) (file, folder bool)
+	stays   func(path string) bool
+	files   []Entry
+	folders []string
 }
 
-func (t *sweeper) folder(ctx context.Context, name string) error {
-	dir := filepath.Join(t.root.Name(), name)
-	info, err := os.Lstat(dir)
-	if err == nil && info.Mode()&0o700 != 0o700 { // a check has closed it
-		err = t.root.Chmod(cmp.Or(name, "."), info.Mode().Perm()|0o700)
+func (s *sweeper) folder(ctx context.Context, name string, mode fs.FileMode) error {
+	if mode&0o700 != 0o700 { // a check has closed it
+		err := s.root.Chmod(cmp.Or(name, "."), mode.Perm()|0o700)
+		if err != nil {
+			return err
+		}
 	}
+	dir, entries, err := readFolder(filepath.Join(s.root.Name(), name))
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
+	defer dir.Close()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		path := filepath.Join(name, entry.Name())
-		slashed := filepath.ToSlash(path)
-		folder, kept := t.keep[slashed]
+		path := join(name, entry.Name())
+		isFile, isFolder := s.keep(path)
+		isKept := isFolder && entry.IsDir() ||
+			isFile && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink)
+		if !isKept && (isFile || isFolder || !s.stays(path)) {
+			err := removeAll(s.root, path)
+			if err != nil {
+				return err
+			}
+		}
+		if !isKept {
+			continue
+		}
+		e, err := entryIn(dir, entry)
+		e.Path = path
 		switch {
-		case folder && entry.IsDir():
-			err = t.folder(ctx, path)
-		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
-			t.kept = append(t.kept, file{name: slashed, entry: entry})
-		case kept, !t.stays(slashed):
-			err = removeAll(t.root, path)
+		case errors.Is(err, fs.ErrNotExist): // it is gone by now
+			err = nil
+		case err != nil:
+		case isFolder:
+			s.folders = append(s.folders, path)
+			err = s.folder(ctx, path, e.Mode)
+		default:
+			s.files = appendEntry(s.files, e)
 		}
 		if err != nil {
 			return err
@@ -190,28 +239,17 @@ func (t *sweeper) folder(ctx context.Context, name string) error {
 }
 
 // removeAll removes what is at a path, also below folders that a check has closed.
-func removeAll(root *os.Root, name string) error {
+func removeAll(root *os.Root, path string) error {
+	name := filepath.FromSlash(path)
 	err := root.RemoveAll(name)
 	if err == nil {
 		return nil
 	}
-	_ = fs.WalkDir(root.FS(), filepath.ToSlash(name), func(path string, entry fs.DirEntry, _ error) error {
+	_ = fs.WalkDir(root.FS(), path, func(path string, entry fs.DirEntry, _ error) error {
 		if entry != nil && entry.IsDir() {
 			_ = root.Chmod(filepath.FromSlash(path), 0o700)
 		}
 		return nil
 	})
 	return root.RemoveAll(name)
-}
-
-// entries returns the files of keep that are there.
-func (t *sweeper) entries() []Entry {
-	all := make([]Entry, len(t.kept))
-	each(len(t.kept), func(i int) {
-		info, err := t.kept[i].entry.Info()
-		if err == nil {
-			all[i] = Entry{Path: t.kept[i].name, Mode: info.Mode(), Changed: changed(info), Stamp: StampOf(info)}
-		}
-	})
-	return all
 }

@@ -1,12 +1,10 @@
 package tree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"io/fs"
 	"os"
@@ -23,54 +21,44 @@ var readTime = 3 * time.Second
 
 // content is what a look has found in a file that is no folder.
 type content struct {
-	stamp string // see appendStamp
+	name  string
+	stamp string // see Entry.appendTimes
 	hash  string // of its bytes, or of a link's target; its stamp if they could not be read
 	fresh bool   // it was written so lately that it may change without another stamp
-}
-
-// appendStamp adds a text to line that is another one if the file has changed, as far as its times show that.
-func appendStamp(line []byte, info fs.FileInfo) []byte {
-	line = strconv.AppendUint(line, uint64(info.Mode()), 8)
-	for _, n := range []int64{info.Size(), info.ModTime().UnixNano(), changed(info).UnixNano()} {
-		line = strconv.AppendInt(append(line, ' '), n, 10)
-	}
-	return line
 }
 
 // look returns a digest of what files say, and which of them say something else than at an earlier look. It reads those
 // that may have changed since then. was is the index that the earlier look made; nil: there was none. index is the one
 // of this look; nil if was still holds.
-func (t Tree) look(ctx context.Context, files []file, was []byte) (print string, other map[string]bool, index []byte) {
+func (t Tree) look(ctx context.Context, files []Entry, was []byte) (print string, other map[string]bool, index []byte) {
 	lately := time.Now().Add(-coarsest)
-	sum := sha256.New()
-	var line []byte
-	for _, f := range files {
-		if !f.info.IsDir() {
-			line = append(appendStamp(append(append(line[:0], f.name...), 0), f.info), 0)
-			sum.Write(line)
-		}
-	}
-	stamps := hex.EncodeToString(sum.Sum(nil))
-	var known map[string]content
-	if fields := bytes.SplitN(was, []byte(fieldEnd), 4); len(fields) == 4 && string(fields[0]) == t.root() {
-		if string(fields[1]) == stamps {
-			return string(fields[2]), nil, nil
-		}
-		known = readIndex(string(fields[3]))
-	}
-	files = slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.info.IsDir() })
+	earlier, known := t.readIndex(string(was))
+	before := Lookup{Len: len(known), Name: func(i int) string { return known[i].name }}
 	now := make([]content, len(files))
-	var unread []*file
-	for i, f := range files {
-		now[i].stamp = string(appendStamp(line[:0], f.info))
-		now[i].fresh = latest(f.info).After(lately)
-		k := known[f.name]
-		if k.stamp == now[i].stamp {
-			now[i].hash = k.hash
+	said := make([]string, len(files)) // hashes as of the earlier look
+	var unread []*Entry
+	var line []byte
+	for i := range files {
+		f, c := &files[i], &now[i]
+		c.name = f.Path
+		line = f.appendTimes(line[:0])
+		at, is := before.Find(f.Path)
+		same := is && known[at].stamp == string(line)
+		if is {
+			said[i] = known[at].hash
 		}
-		if k.stamp != now[i].stamp || k.fresh && k.hash != k.stamp {
-			unread = append(unread, &files[i])
+		if same {
+			*c = known[at]
+		} else {
+			c.stamp = string(line)
 		}
+		if !same || c.fresh && c.hash != c.stamp {
+			unread = append(unread, f)
+		}
+		c.fresh = f.latest().After(lately)
+	}
+	if len(unread) == 0 && len(known) == len(files) && earlier != "" {
+		return earlier, nil, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -78,46 +66,36 @@ func (t Tree) look(ctx context.Context, files []file, was []byte) (print string,
 	if !done {
 		return "", nil, nil
 	}
-	sum.Reset()
+	sum := sha256.New()
 	other = map[string]bool{}
-	for i, f := range files {
-		now[i].hash = cmp.Or(f.hash, now[i].hash, now[i].stamp)
-		mode := f.info.Mode()
-		runs := mode.IsRegular() && mode.Perm()&0o111 != 0
-		fmt.Fprintf(sum, "%q %v %v %s\n", f.name, mode.Type(), runs, now[i].hash)
-		if now[i].hash != known[f.name].hash {
-			other[f.name] = true
-		}
-		if now[i].fresh {
-			stamps = ""
+	for i := range files {
+		f, c := &files[i], &now[i]
+		c.hash = cmp.Or(f.hash, c.hash, c.stamp)
+		runs := f.Mode.IsRegular() && f.Mode.Perm()&0o111 != 0
+		line = append(append(line[:0], f.Path...), 0)
+		line = strconv.AppendBool(strconv.AppendUint(line, uint64(f.Mode.Type()), 8), runs)
+		sum.Write(append(append(line, c.hash...), 0))
+		if c.hash != said[i] {
+			other[f.Path] = true
 		}
 	}
 	print = hex.EncodeToString(sum.Sum(nil))
-	return print, other, t.writeIndex(stamps, print, files, now)
-}
-
-// latest returns when a file changed, by the time that no program can set if there is one.
-func latest(info fs.FileInfo) time.Time {
-	at := changed(info)
-	if at.IsZero() {
-		return info.ModTime()
-	}
-	return at
+	return print, other, t.writeIndex(print, now, len(was))
 }
 
 // readFiles notes the hash of what each file says: of a link its target, of a device nothing. Files that cannot be read
 // before ctx is over get none; so large ones come last. It reports whether the tree is there.
-func (t Tree) readFiles(ctx context.Context, files []*file) bool {
+func (t Tree) readFiles(ctx context.Context, files []*Entry) bool {
 	root, err := os.OpenRoot(t.root())
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	slices.SortStableFunc(files, func(a, b *file) int { return cmp.Compare(a.info.Size(), b.info.Size()) })
-	below := map[string][]*file{} // by folder: a file is opened faster from there than by its whole path
-	var folders []string          // the one with the largest file first
+	slices.SortStableFunc(files, func(a, b *Entry) int { return cmp.Compare(a.Size, b.Size) })
+	below := map[string][]*Entry{} // by folder: a file is opened faster from there than by its whole path
+	var folders []string           // the one with the largest file first
 	for _, f := range slices.Backward(files) {
-		folder := filepath.Dir(f.name)
+		folder := filepath.Dir(f.Path)
 		if below[folder] == nil {
 			folders = append(folders, folder)
 		}
@@ -131,10 +109,10 @@ func (t Tree) readFiles(ctx context.Context, files []*file) bool {
 		}
 		defer folder.Close()
 		for _, f := range slices.Backward(below[folders[i]]) {
-			name := filepath.Base(f.name)
+			name := filepath.Base(f.Path)
 			sum := sha256.New()
 			var err error
-			switch mode := f.info.Mode(); {
+			switch mode := f.Mode; {
 			case mode.IsRegular():
 				left := int64(maxBytes)
 				err = readFile(folder, name, untilOver{ctx, sum}, &left)
@@ -164,32 +142,42 @@ func (u untilOver) Write(data []byte) (int, error) {
 	return u.sum.Write(data)
 }
 
-// The text of an index has three fields: the tree's root, a digest of the stamps of all files, which is empty if some
-// have to be read again in any case, and the digest of what they say. Three fields for each file follow. Each field
-// ends in a byte that no path has.
+// The text of an index has two fields: the tree's root, and the digest of what all files say. Then there are three
+// fields for each file. Each field ends in a byte that no path has.
 const fieldEnd = "\x00"
 
-func (t Tree) writeIndex(stamps, print string, files []file, now []content) []byte {
-	text := []byte(strings.Join([]string{t.root(), stamps, print, ""}, fieldEnd))
-	for i, c := range now {
-		mark := ""
+// writeIndex returns the text of an index of about size bytes.
+func (t Tree) writeIndex(print string, now []content, size int) []byte {
+	text := make([]byte, 0, size+size/8)
+	text = append(text, t.root()+fieldEnd+print+fieldEnd...)
+	for _, c := range now {
+		text = append(append(text, c.name...), fieldEnd...)
+		text = append(append(text, c.stamp...), fieldEnd...)
 		if c.fresh {
-			mark = "~"
+			text = append(text, '~')
 		}
-		for _, field := range []string{files[i].name, c.stamp, mark + c.hash} {
-			text = append(append(text, field...), fieldEnd...)
-		}
+		text = append(append(text, c.hash...), fieldEnd...)
 	}
 	return text
 }
 
-// readIndex returns what the files of an index said, by name.
-func readIndex(text string) map[string]content {
-	fields := strings.Split(text, fieldEnd)
-	all := make(map[string]content, len(fields)/3)
-	for ; len(fields) >= 3; fields = fields[3:] {
-		hash, fresh := strings.CutPrefix(fields[2], "~")
-		all[fields[0]] = content{fields[1], hash, fresh}
+// readIndex returns the digest of an index of this tree, and what its files said, sorted by name.
+func (t Tree) readIndex(text string) (print string, all []content) {
+	rest, is := strings.CutPrefix(text, t.root()+fieldEnd)
+	if !is {
+		return "", nil
 	}
-	return all
+	print, rest, _ = strings.Cut(rest, fieldEnd)
+	all = make([]content, 0, strings.Count(rest, fieldEnd)/3)
+	for {
+		var c content
+		c.name, rest, _ = strings.Cut(rest, fieldEnd)
+		c.stamp, rest, _ = strings.Cut(rest, fieldEnd)
+		c.hash, rest, is = strings.Cut(rest, fieldEnd)
+		if !is {
+			return print, all
+		}
+		c.hash, c.fresh = strings.CutPrefix(c.hash, "~")
+		all = append(all, c)
+	}
 }

@@ -30,7 +30,7 @@ func (t Tree) written(found *files, since time.Time, other map[string]bool) []st
 		if len(written) == maxModified {
 			break
 		}
-		if f.info.ModTime().Before(since) || other != nil && !other[f.name] {
+		if f.Written.Before(since) || other != nil && !other[f.Path] {
 			continue
 		}
 		if name, is := t.below(f); is {

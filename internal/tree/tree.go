@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -87,9 +86,7 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries, w
 		return "too slow", nil, nil
 	}
 	sum.Write(head)
-	for _, entry := range files.index {
-		fmt.Fprintf(sum, "%q\n", entry)
-	}
+	sum.Write(files.index)
 	sum.Write([]byte(says))
 	switch {
 	case t.Top == "" || since.IsZero():
@@ -116,10 +113,10 @@ func (t Tree) Files(ctx context.Context) (names []string, err error) {
 	return names, errors.Join(files.err, files.noIndex)
 }
 
-// below returns a file's path below Dir, and false for a folder or a file that is elsewhere.
-func (t Tree) below(f file) (name string, is bool) {
-	name, err := filepath.Rel(t.Dir, filepath.Join(t.root(), f.name))
-	return name, err == nil && filepath.IsLocal(name) && !f.info.IsDir()
+// below returns a file's path below Dir, and false for one that is elsewhere.
+func (t Tree) below(e Entry) (name string, is bool) {
+	name, err := filepath.Rel(t.Dir, filepath.Join(t.root(), e.Path))
+	return name, err == nil && filepath.IsLocal(name)
 }
 
 // IgnoreRules returns the texts of the .gitignore files, as Rules has them.

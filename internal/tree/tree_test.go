@@ -185,7 +185,7 @@ func TestIndex(t *testing.T) {
 	p.write("sub/new", "b")
 	past := time.Now().Add(-time.Hour)
 	tree := Tree{Dir: p.dir}
-	files := func() []file {
+	files := func() []Entry {
 		found, err := tree.walk(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -1,12 +1,12 @@
 package tree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,27 +20,20 @@ import (
 // ignoreFile is the name of a file with rules.
 const ignoreFile = ".gitignore"
 
-// file is a file, folder or link of the tree.
-type file struct {
-	name  string // its path below the root
-	entry fs.DirEntry
-	info  fs.FileInfo // as of see
-	hash  string      // of what it says, as of readFiles
-}
-
-// files is what a walk has found.
+// files is what a walk has found. All names are paths below the root, separated by slashes.
 type files struct {
-	root  *os.Root
-	list  []file            // folders come before what is in them
-	seen  map[string]bool   // the names in list
-	index []string          // git's index: "TAG MODE HASH STAGE<tab>NAME"
-	rules map[string]string // texts of .gitignore files by folder, as it is from Dir
-	bytes int               // of these texts
-	err   error             // why something could not be read
-	shut  []string          // names of what could not be read, separated by slashes; "." is the root
+	root    *os.Root
+	list    []Entry           // sorted by path, when the walk is over
+	folders []Entry           // and the folders
+	except  []string          // names of what is left out
+	index   []byte            // git's index: "TAG MODE HASH STAGE<tab>NAME<nul>"
+	rules   map[string]string // texts of .gitignore files by folder, as it is from Dir
+	bytes   int               // of these texts
+	err     error             // why something could not be read
+	shut    []string          // names of what could not be read; "." is the root
 
-	noIndex   error // why git's index could not be read
-	unignored int   // how many of list no rule ignores; they come first
+	noIndex error           // why git's index could not be read
+	also    map[string]bool // names of what was added although a rule ignores it; nil: nothing is yet
 
 	hidden []string // names of what rules ignore
 }
@@ -53,7 +46,7 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
+	f := &files{root: root, rules: map[string]string{}, except: t.exceptions()}
 	var index []byte
 	var noIndex error
 	both := sync.WaitGroup{}
@@ -68,94 +61,149 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 	t.folder(ctx, f, "", nil)
 	both.Wait()
 	f.noIndex = noIndex
-	f.unignored = len(f.list)
-	for entry := range bytes.SplitSeq(index, []byte{0}) {
-		if _, name, is := strings.Cut(string(entry), "\t"); is {
-			name = filepath.FromSlash(name)
-			if t.excepted(filepath.Join(t.root(), name)) {
-				continue
-			}
-			f.index = append(f.index, string(entry))
-			t.tracked(ctx, f, name)
+	f.sort()
+	f.index = index[:0]
+	var names []string
+	for entry := range strings.SplitAfterSeq(string(index), "\x00") {
+		_, name, is := strings.Cut(strings.TrimSuffix(entry, "\x00"), "\t")
+		if is && !f.excepts(name) {
+			f.index = append(f.index, entry...)
+			names = append(names, name)
 		}
 	}
-	f.see()
+	t.addTracked(ctx, f, names)
 	return f, nil
 }
 
-// see looks at each file that was added since the last time, and forgets those that are gone.
-func (f *files) see() {
-	errs := make([]error, len(f.list))
-	each(len(f.list), func(i int) {
-		if f.list[i].info == nil {
-			f.list[i].info, errs[i] = f.list[i].entry.Info()
-		}
-	})
-	kept := f.list[:0]
-	unignored := f.unignored
-	for i, one := range f.list {
-		switch {
-		case errs[i] == nil:
-			kept = append(kept, one)
-			continue
-		case !errors.Is(errs[i], fs.ErrNotExist):
-			f.err = errors.Join(f.err, errs[i])
-			f.shut = append(f.shut, filepath.ToSlash(one.name))
-		}
-		if i < f.unignored {
-			unignored--
-		}
+func (f *files) sort() {
+	for _, list := range [][]Entry{f.list, f.folders} {
+		slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	}
-	f.list = kept
-	f.unignored = unignored
+	slices.Sort(f.hidden)
 }
 
-// folder adds what is in a folder. above are the rules of the folders above it.
+// has reports whether a walk has found the file, folder or link of a name.
+func (f *files) has(name string) bool {
+	_, isFile := ByPath(f.list).Find(name)
+	_, isFolder := ByPath(f.folders).Find(name)
+	return isFile || isFolder || name == "."
+}
+
+// isFull reports whether more has been found than is looked at.
+func (f *files) isFull() bool { return len(f.list)+len(f.folders) > maxFiles }
+
+// folder adds what is in a folder and below. above are the rules of the folders above it.
 func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
-	entries, err := os.ReadDir(filepath.Join(t.root(), name))
+	dir, entries, err := readFolder(filepath.Join(t.root(), name))
 	if err == nil {
+		defer dir.Close()
 		err = ctx.Err()
 	}
 	if err != nil {
-		f.err = errors.Join(f.err, err)
-		f.shut = append(f.shut, filepath.ToSlash(filepath.Clean(name)))
+		f.fail(path.Clean(name), err)
 		return
 	}
 	r := t.rulesOf(f, name, entries, above)
 	for _, entry := range entries {
-		if len(f.list) > maxFiles || strings.EqualFold(entry.Name(), ".git") {
+		if f.isFull() || strings.EqualFold(entry.Name(), ".git") {
 			continue
 		}
-		path := filepath.Join(name, entry.Name())
-		slashed := filepath.ToSlash(path)
-		if r.ignore(slashed, entry.IsDir()) || t.Hide != nil && t.Hide(slashed) {
-			f.hidden = append(f.hidden, slashed)
+		path := join(name, entry.Name())
+		if r.ignore(path, entry.IsDir()) || t.Hide != nil && t.Hide(path) {
+			f.hidden = append(f.hidden, path)
 			continue
 		}
-		if t.add(f, path, entry) {
-			t.folder(ctx, f, path, r)
+		if f.excepts(path) {
+			continue
 		}
+		e, err := entryIn(dir, entry)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it is gone by now
+		}
+		if err != nil {
+			f.fail(path, err)
+			continue
+		}
+		e.Path = path
+		t.add(ctx, f, e, r)
 	}
 }
 
-// add adds what is at a path, if the tree covers it. It reports whether that is a folder.
-func (t Tree) add(f *files, name string, entry fs.DirEntry) (folder bool) {
-	if t.excepted(filepath.Join(t.root(), name)) {
-		return false
+// add adds a file, or a folder and what is in it.
+func (t Tree) add(ctx context.Context, f *files, e Entry, above *rules) {
+	if f.also != nil {
+		e.Ignored = true
+		f.also[e.Path] = true
 	}
-	f.list, f.seen[name] = append(f.list, file{name: name, entry: entry}), true
-	return entry.IsDir()
-}
-
-// tracked adds a file that git tracks, if it is there and some rule ignores it.
-func (t Tree) tracked(ctx context.Context, f *files, name string) {
-	if f.seen[name] || len(f.list) > maxFiles || !filepath.IsLocal(name) {
+	if !e.Mode.IsDir() {
+		f.list = appendEntry(f.list, e)
 		return
 	}
-	info, err := os.Lstat(filepath.Join(t.root(), name))
-	if err == nil && t.add(f, name, fs.FileInfoToDirEntry(info)) {
-		t.folder(ctx, f, name, nil) // a submodule
+	f.folders = append(f.folders, e)
+	t.folder(ctx, f, e.Path, above)
+}
+
+// appendEntry appends to a list that may grow long. Append alone would copy it five times.
+func appendEntry(list []Entry, e Entry) []Entry {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, max(100, len(list)))
 	}
+	return append(list, e)
+}
+
+// readFolder opens a folder, and returns what is in it, sorted by name.
+func readFolder(path string) (*os.File, []fs.DirEntry, error) {
+	dir, err := openFolder(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		dir.Close()
+		return nil, nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return dir, entries, nil
+}
+
+// join returns the path of what is in a folder.
+func join(folder, name string) string {
+	if folder == "" {
+		return name
+	}
+	return folder + "/" + name
+}
+
+// fail notes why something cannot be read.
+func (f *files) fail(name string, err error) {
+	f.err = errors.Join(f.err, err)
+	f.shut = append(f.shut, name)
+}
+
+// addTracked adds those of some files that are there and that some rule ignores.
+func (t Tree) addTracked(ctx context.Context, f *files, names []string) {
+	if f.also == nil {
+		f.also = map[string]bool{}
+	}
+	list, folders := ByPath(f.list), ByPath(f.folders)
+	for _, name := range names {
+		local := filepath.FromSlash(name)
+		_, isFile := list.Find(name)
+		if isFile || f.also[name] || f.isFull() || !filepath.IsLocal(local) || f.excepts(name) {
+			continue
+		}
+		_, isFolder := folders.Find(name)
+		if isFolder {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(t.root(), local))
+		if err == nil {
+			e := entryOf(info)
+			e.Path = name
+			t.add(ctx, f, e, nil) // a folder is a submodule
+		}
+	}
+	f.sort()
 }
 
 // rulesOf returns the rules that hold in a folder.
@@ -187,13 +235,27 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 	return parseRules(text.String(), above, from)
 }
 
-// excepted reports whether the absolute path is left out of the tree.
-func (t Tree) excepted(path string) bool {
-	below := func(e string) bool {
-		rest, has := strings.CutPrefix(path, e)
-		return e != "" && has && (rest == "" || rest[0] == filepath.Separator)
+// exceptions returns what is left out of the tree, as paths below its root; "." is all of it.
+func (t Tree) exceptions() (names []string) {
+	for _, path := range []string{t.Except, t.List, t.Runs} {
+		name, err := filepath.Rel(t.root(), path)
+		switch {
+		case path == "" || err != nil:
+		case filepath.IsLocal(name):
+			names = append(names, filepath.ToSlash(name))
+		case filepath.Base(name) == "..": // it is above the root
+			names = append(names, ".")
+		}
 	}
-	return below(t.Except) || below(t.List) || below(t.Runs)
+	return names
+}
+
+// excepts reports whether a name is left out.
+func (f *files) excepts(name string) bool {
+	return slices.ContainsFunc(f.except, func(e string) bool {
+		rest, has := strings.CutPrefix(name, e)
+		return e == "." || has && (rest == "" || rest[0] == '/')
+	})
 }
 
 // each calls do for each number below n, on all processors. If do panics, so does each.

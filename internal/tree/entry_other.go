@@ -1,0 +1,19 @@
+//go:build !linux && !darwin
+
+package tree
+
+import (
+	"io/fs"
+	"os"
+)
+
+func openFolder(path string) (*os.File, error) { return os.Open(path) }
+
+// entryIn returns what is in an open folder, without its path.
+func entryIn(_ *os.File, entry fs.DirEntry) (e Entry, err error) {
+	info, err := entry.Info()
+	if err != nil {
+		return e, err
+	}
+	return entryOf(info), nil
+}
