@@ -170,7 +170,11 @@ func (l *lanes) beginBranch(ctx context.Context) error {
 	for _, text := range l.repo.Unlike(ctx) {
 		l.Screen.Warn(text)
 	}
-	return nil
+	names, err := l.repo.Untracked(ctx)
+	if len(names) > 0 {
+		l.Screen.Warn("not tracked by git, so the lanes do not have it: " + decide.Names(names))
+	}
+	return err
 }
 
 // dropJoined deletes the branches of earlier runs with whose work the run has begun.

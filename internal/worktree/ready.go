@@ -27,7 +27,7 @@ var middles = []struct{ file, what, end string }{
 }
 
 // Ready returns why lanes cannot work in the repository as it is, and what to do about it: it has no commit, a merge
-// or the like is in progress, something is not committed, or it has what lanes cannot do, such as submodules.
+// or the like is in progress, a tracked file is changed, or it has what lanes cannot do, such as submodules.
 func (r *Repo) Ready(ctx context.Context) error {
 	head, err := r.Head(ctx)
 	if err != nil {
@@ -220,33 +220,46 @@ func (a apart) regular() error {
 	})
 }
 
-// clean refuses a work tree with changes, and files that git neither tracks nor ignores. Only the loops may have some.
+// clean refuses a work tree with changes.
 func (r *Repo) clean(ctx context.Context, head string) error {
 	here, err := r.here(ctx)
 	if err != nil {
 		return err
 	}
 	_, _ = here.git(ctx, "update-index", "-q", "--refresh") // it fails if something is changed
-	for _, look := range []struct{ what, do, shell string }{
-		{"is not committed", "commit or stash it", "diff-index --cached --name-only -z " + head},
-		{"is changed", "commit or stash it", "diff-files --name-only -z"},
-		{"is not tracked", "commit it, or let git ignore it", "ls-files --others --exclude-standard --directory -z"},
+	for _, look := range []struct{ what, shell string }{
+		{"is not committed", "diff-index --cached --name-only -z " + head},
+		{"is changed", "diff-files --name-only -z"},
 	} {
-		names, err := here.names(ctx, strings.Fields(look.shell)...)
+		names, err := r.dirty(ctx, here, look.shell)
 		if err != nil {
 			return err
 		}
-		var dirty []string
-		for _, name := range names {
-			if !r.excepted(name) && !r.above(ctx, here, name) {
-				dirty = append(dirty, r.fromProject(name))
-			}
-		}
-		if len(dirty) > 0 {
-			return fmt.Errorf("%s %s: %s", decide.Names(dirty), look.what, look.do)
+		if len(names) > 0 {
+			return fmt.Errorf("%s %s: commit or stash it", decide.Names(names), look.what)
 		}
 	}
 	return nil
+}
+
+// Untracked returns the files that git neither tracks nor ignores, without those of the loops.
+func (r *Repo) Untracked(ctx context.Context) (names []string, err error) {
+	here, err := r.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.dirty(ctx, here, "ls-files --others --exclude-standard --directory -z")
+}
+
+// dirty returns the files that a git command lists, without those of the loops.
+func (r *Repo) dirty(ctx context.Context, here apart, shell string) (dirty []string, err error) {
+	names, err := here.names(ctx, strings.Fields(shell)...)
+	for _, name := range names {
+		if !r.excepted(name) && !r.above(ctx, here, name) {
+			dirty = append(dirty, r.fromProject(name))
+		}
+	}
+	return dirty, err
 }
 
 // above reports whether a folder without tracked files has none but those of the loops.

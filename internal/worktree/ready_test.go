@@ -3,7 +3,7 @@ package worktree
 import (
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 )
 
@@ -38,14 +38,7 @@ func TestReady(t *testing.T) {
 			w.git(w.top, "add", "-A")
 		}, "a.txt is not committed: commit or stash it"},
 		"a deleted file": {func(w *world) { w.ok(os.Remove(filepath.Join(w.project, "a.txt"))) }, "a.txt is changed"},
-		"a new file": {func(w *world) { w.write(w.project, "line\nfeed 🎉.txt", "x") },
-			"line feed 🎉.txt is not tracked: commit it, or let git ignore it"},
-		"many new files": {func(w *world) {
-			for _, name := range strings.Split("1234567", "") {
-				w.write(w.project, name, "x")
-			}
-		}, "1, 2, 3, 4, 5 and 2 more is not tracked"},
-		"a new file outside of the project": {func(w *world) { w.write(w.top, "x", "x") }, "x is not tracked"},
+		"a new file":     {func(w *world) { w.write(w.project, "new", "x") }, ""},
 		"a file that a person ignores": {func(w *world) {
 			w.write(w.home, ".config/git/ignore", "*.swp\n")
 			w.write(w.home, ".gitconfig", "[core]\n\texcludesFile = ~/own\n")
@@ -56,11 +49,6 @@ func TestReady(t *testing.T) {
 		}, ""},
 		"a loop that is not tracked": {func(w *world) { w.write(w.project, loops+"/other/x", "x") }, ""},
 		"a loop that is changed":     {func(w *world) { w.write(w.project, loops+"/shop/feature_list.json", "x") }, ""},
-		"a list that was being replaced": {func(w *world) {
-			w.write(w.project, ".list.json1391275738261857615", "x")
-		}, ""},
-		"a file with a similar name": {func(w *world) { w.write(w.project, ".list.json-old", "x") },
-			".list.json-old is not tracked"},
 		"no tracked loop": {func(w *world) {
 			w.git(w.top, "rm", "-rq", "--cached", ":/*.json")
 			w.git(w.top, "commit", "-qm", "No loop")
@@ -119,6 +107,34 @@ func TestReady(t *testing.T) {
 			w.refused(err, c.want)
 		})
 	}
+}
+
+// TestUntracked names files that git neither tracks nor ignores.
+func TestUntracked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.write(w.home, ".config/git/ignore", "*.swp\n")
+	w.write(w.project, "x.swp", "x")
+	w.write(w.project, loops+"/other/x", "x")
+	w.write(w.project, ".list.json1391275738261857615", "x") // a list that was being replaced
+	r, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops, "list.json"}})
+	w.ok(err)
+	defer r.Close()
+	want := func(want ...string) {
+		t.Helper()
+		names, err := r.Untracked(t.Context())
+		w.ok(err)
+		slices.Sort(names)
+		if !slices.Equal(names, want) {
+			t.Errorf("got %q, want %q", names, want)
+		}
+	}
+	want()
+	w.write(w.project, ".list.json-old", "x")
+	w.write(w.project, "line\nfeed 🎉.txt", "x")
+	w.write(w.project, "new/folder/x", "x")
+	w.write(w.top, "outside", "x")
+	want(".list.json-old", "line\nfeed 🎉.txt", "new", "outside")
 }
 
 // TestOpen refuses folders that cannot be left out of merges, and an old git.
