@@ -47,7 +47,7 @@ type Trust struct {
 
 // trustSchema is the version of the record. It is raised when more is held, or something
 // is identified in another way, so that what another record lacks is not taken as held.
-const trustSchema = 8
+const trustSchema = 9
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.

@@ -102,7 +102,7 @@ func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Ba
 		return nil, nil, err
 	}
 	defer l.root.Close()
-	l.pack, err = os.Create(filepath.Join(p.Store, newPrefix+"pack")) // also over what a killed process has left
+	l.pack, err = os.CreateTemp(p.Store, newPrefix+"*-pack")
 	if err != nil {
 		return nil, nil, p.orFull(err)
 	}

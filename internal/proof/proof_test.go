@@ -2051,6 +2051,7 @@ func TestPrune(t *testing.T) {
 	w.remove("old")
 	w.put(filepath.Join(w.Store, objectsFolder, ".new-1"), "killed")
 	w.put(filepath.Join(w.Store, objectsFolder, "00", ".new-00"), "killed")
+	w.put(filepath.Join(w.Store, ".new-1-pack"), "killed")
 	w.Prune(w.baseline.ID)
 	w.fill()
 	want := map[string]string{"src/a": "change 19", "Makefile": "all:", "old": "stays"}

@@ -522,7 +522,8 @@ func (p Place) Prune(ids ...string) {
 		return used[strings.ReplaceAll(strings.TrimPrefix(name, objectsFolder), "/", "")]
 	})
 	none := func(string) bool { return false }
-	p.prune(objectsFolder+"/"+newPrefix+"*", none) // by calls that were killed
+	p.prune(newPrefix+"*", none) // by calls that were killed
+	p.prune(objectsFolder+"/"+newPrefix+"*", none)
 }
 
 // prune removes the old files of the store that match a pattern and are not used.
