@@ -2,6 +2,7 @@ package newloop
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,7 @@ func (m *Maker) suggestion() suggest.Suggestion {
 	}
 	search, _ := proc.Outside(m.Env.Get("PATH"), top) // as checks get it
 	s := suggest.For(top, filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
+	s.Protect = slices.DeleteFunc(s.Protect, func(name string) bool { return slices.Contains(m.Work, name) })
 	m.suggested = &s
 	return s
 }
@@ -112,12 +114,15 @@ func (m *Maker) askForTests() error {
 	if m.takenUp || len(s.Tests) == 0 || !cli.CanAsk() {
 		return nil
 	}
-	question := "Which are your tests? The agent may add some, but change none. [" + suggest.InWords(s.Tests) + "]"
-	answer := cli.Ask(m.Out, question)
+	answer := cli.Ask(m.Out, fmt.Sprintf("Which are your tests, or none? The agent may add some, but change none. [%s]",
+		suggest.InWords(s.Tests)))
 	if answer == "" {
 		return nil
 	}
 	m.suggested.Tests = nil
+	if answer == "none" {
+		return nil
+	}
 	for pattern := range strings.FieldsSeq(answer) {
 		pattern = strings.TrimSuffix(pattern, ",")
 		_, err := config.ParsePattern(pattern)

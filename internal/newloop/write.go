@@ -181,6 +181,9 @@ func (m *Maker) lookAtBaseline(l *loop.Loop, record config.Trust) {
 	for _, change := range l.Omissions() {
 		m.warnings = append(m.warnings, "not in the copy for the checks: "+change.Path+": "+change.Why)
 	}
+	for _, text := range l.IdleProtect(c, record) {
+		m.warnings = append(m.warnings, fmt.Sprintf(verb.Idle, text))
+	}
 	for _, program := range l.MissingPrograms(c) {
 		m.warnings = append(m.warnings, verb.NotYet(l, program))
 	}
@@ -229,7 +232,8 @@ func (m *Maker) TryChecks() error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(m.Out, `  so ralph.json has the checks run when every feature is claimed ("when": "end")`)
+		fmt.Fprintf(m.Out, "  so ralph.json has the checks run when every feature is claimed (\"when\": \"end\"); if the "+
+			"first time was slow, edit that, and run: %s\n", l.Call("trust"))
 		return l.Store.Locked(loop.LockWait, func() error {
 			err := m.trust(l, text)
 			if err == nil {

@@ -555,13 +555,25 @@ git: true
 -- verify.sh --
 . ./lib.sh
 if [ "$(sh shop.sh 100)" = 119 ] && ! test 0 = "$(./shop.sh 0 | wc -l)"; then
-	sh after.sh
+	sh check-after.sh && ./bin/greet
 fi
 -- lib.sh --
 -- shop.sh --
--- after.sh --
+-- bin/greet --
+-- check-after.sh --
 -- want --
-protect: verify.sh lib.sh after.sh
+protect: verify.sh lib.sh check-after.sh
+`,
+	"what a check compares": `sh hello.sh | grep -q hello && make greet
+-- hello.sh --
+-- Makefile --
+greet:
+	@./deploy.sh
+	@tests/greet.sh
+-- deploy.sh --
+-- tests/greet.sh --
+-- want --
+protect: tests/** +GNUmakefile +makefile +Makefile
 `,
 	"scripts that are not run": `sh -n src/shop.sh && bash -n deploy.sh; node --check a.js
 -- src/shop.sh --

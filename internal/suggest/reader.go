@@ -164,11 +164,22 @@ func (r *reader) script(word, folder, start string, byTest bool) string {
 	return name
 }
 
-// isWork reports whether a script is mostly the work, and not a test of it. byTest: a script runs it.
+// isWork reports whether a script is mostly the work, and not a test of it. byTest: a test runs it, or compares what it
+// prints, so only names tell.
 func isWork(name string, byTest bool) bool {
 	first, _, _ := strings.Cut(name, "/")
 	stem, _, _ := strings.Cut(path.Base(name), ".")
-	return hasWord(workNames, stem) || hasWord(workFolders, first) && (byTest || path.Ext(name) != ".sh")
+	isNamed := hasWord(workNames, stem) || hasWord(workFolders, first) && (byTest || path.Ext(name) != ".sh")
+	return isNamed || byTest && !hasAny(nameWords(name), checkWords)
+}
+
+// nameWords returns the words of a path, in lower case and without an s at the end.
+func nameWords(name string) []string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' })
+	for i := range words {
+		words[i] = strings.TrimSuffix(words[i], "s")
+	}
+	return words
 }
 
 // target returns the file of the project to which a link leads; "" if there is none, or name is no link.

@@ -63,7 +63,8 @@ type step struct {
 // step reads a text. It knows words of a shell, and no more: what it misses, a person adds.
 func (r *reader) step(s step) {
 	x := r.syntax
-	r.inside = s.isScript
+	isCompared := strings.Contains(strings.ReplaceAll(s.text, "||", ""), "|") // with what the work prints, mostly
+	r.inside = s.isScript || s.isLines || isCompared
 	text := strings.NewReplacer(`"`, "", `'`, "", absolute, "", "$(MAKE)", "make", "${MAKE}", "make").Replace(s.text)
 	text = x.comment.ReplaceAllString(x.continuation.ReplaceAllString(text, " "), "$1")
 	text = x.inside.ReplaceAllString(x.home.ReplaceAllLiteralString(text, absolute+s.home), "$1")

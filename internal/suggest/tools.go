@@ -184,3 +184,7 @@ const (
 	workNames   = "index main app server cli __main__"
 	workFolders = "src lib app cmd"
 )
+
+// checkWords are parts of the names of scripts that tests run, and that are not the work: helpers, and more tests.
+const checkWords = `t test spec check verify validate lint assert expect helper setup teardown fixture mock ci run build
+	lib common env util script tool hack conf config prepare smoke e2e integration unit all`

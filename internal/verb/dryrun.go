@@ -89,7 +89,7 @@ func showDryRun(w io.Writer, l *loop.Loop, one loop.DryRun) {
 	case r.NotRun:
 		fmt.Fprintf(w, "  warning: %s: %s\n", name, plain.Line(r.Tail, 500))
 	case one.InProject == nil || !one.InProject.Passed:
-		fmt.Fprintf(w, "  fails now: %s\n    %s\n", name, lastLine(r.Tail))
+		fmt.Fprintf(w, "  fails now: %s\n%s", name, indented(lastLines(r.Tail)))
 	default:
 		fmt.Fprintf(w, "  warning: %s passes in the project, and fails in the clean copy where checks run:\n%s", name,
 			indented(r.Tail))
@@ -106,14 +106,9 @@ func remedy(tail string) string {
 		`link it ("link"), or run the check in the project ("in": "` + config.InProject + `")`
 }
 
-// lastLine returns the last line of what a check printed that says something.
-func lastLine(tail string) string {
-	said := ""
-	for line := range strings.SplitSeq(tail, "\n") {
-		line = strings.TrimSpace(line)
-		if said == "" || line != "" && !strings.HasPrefix(line, "exit status") {
-			said = line
-		}
-	}
-	return plain.Line(said, 200)
+// lastLines returns the last lines of what a check printed, without empty ones.
+func lastLines(tail string) string {
+	const most = 4
+	lines := slices.DeleteFunc(strings.Split(tail, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

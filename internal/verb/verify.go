@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Verify runs the checks of a loop by hand.
@@ -81,6 +82,9 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	}
 	fmt.Fprintln(w)
 	showResults(w, results)
+	if names := say.FilesNotCounted(p); names != "" {
+		fmt.Fprintf(w, "not counted by the checks: %s\n", names)
+	}
 	if names := p.Withheld(); names != "" {
 		fmt.Fprintf(w, "checks do not get these variables, which changed after 'trust': %s\n", names)
 	}
