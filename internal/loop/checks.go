@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proof"
 )
 
 const (
@@ -44,7 +45,8 @@ type checker struct {
 	outside  *Picture                          // the loop over the project, if the checks run in the copy
 	asItIs   bool                              // they run in the project, although some of its changes do not count
 	isDry    bool                              // they only show what will be; see DryRun
-	filled   time.Time                         // what has changed in the copy since has this time, or a later one
+	filled   proof.Filled                      // what the copy had then
+	isFresh  bool                              // no check has run in the copy since
 	source   []byte                            // what the tracker printed, to be stored
 	refused  error                             // why no check runs in the copy
 	noCopy   error                             // a CopyError, if that is why
@@ -129,17 +131,25 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	for _, c := range r.Config.Checks {
 		r.byDigest[c.Digest] = c
 	}
-	if !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy) {
-		r.refused = r.lookOnce(ctx)
-	}
 	results := make([]decide.Receipt, len(runs))
 	groups := r.groups(runs)
 	next := make(chan []int)
 	slots := make([]*checker, min(max(1, r.Config.Parallel), len(groups)))
-	var all sync.WaitGroup
+	enters := !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy)
+	if enters {
+		r.refused = r.lookOnce(ctx)
+	}
 	for i := range slots {
-		slot := r.slot(i)
-		slots[i] = slot
+		slots[i] = r.slot(i)
+	}
+	for _, slot := range slots { // before the first check runs, which could write into the others' copies
+		if enters && slot.refused == nil {
+			slot.refused = slot.enter(ctx)
+			slot.isFresh = true
+		}
+	}
+	var all sync.WaitGroup
+	for _, slot := range slots {
 		all.Go(func() {
 			for same := range next {
 				slot.answer(ctx, runs, same, results)
@@ -217,7 +227,10 @@ func (r *checker) first(ctx context.Context, run decide.Run) (result decide.Rece
 	}()
 	r.hear(run, nil)
 	if !r.asItIs && r.runsInCopy(run) && r.refused == nil {
-		r.refused = r.freshCopy(ctx)
+		if !r.isFresh {
+			r.refused = r.tidyCopy(ctx)
+		}
+		r.isFresh = false
 	}
 	r.one(ctx, run, &result)
 	return result

@@ -39,9 +39,15 @@ func (p *Picture) place() proof.Place {
 		place.Name = "worker" + p.Loop.slot
 	}
 	if place.Name != "" {
-		place.Copy = filepath.Join(filepath.Dir(p.Config.CopyDir), place.Name, filepath.Base(p.Config.CopyDir))
+		place.Copy = besideCopy(p.Config.CopyDir, place.Name)
 	}
 	return place
+}
+
+// besideCopy returns the folder of another copy of a loop. No project has the name of the folder above it.
+func besideCopy(copyDir, name string) string {
+	base := filepath.Base(copyDir)
+	return filepath.Join(filepath.Dir(copyDir), name+"-of-"+base, base)
 }
 
 func (l *Loop) placeOf(copyDir string) proof.Place {
@@ -332,11 +338,8 @@ func (r *checker) lacksCopy(ctx context.Context, what string, err error) error {
 	return errNotRun(what)
 }
 
-// freshCopy enters the copy, or removes what the last check has left there.
-func (r *checker) freshCopy(ctx context.Context) error {
-	if r.outside == nil {
-		return r.enter(ctx)
-	}
+// tidyCopy removes what a check has left in the copy, before the next one.
+func (r *checker) tidyCopy(ctx context.Context) error {
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
@@ -347,7 +350,7 @@ func (r *checker) freshCopy(ctx context.Context) error {
 // The work runs as a part of a command, and could write what the command reads after it.
 func (r *checker) wrote() error {
 	rule := r.rule()
-	changed := r.place().ChangedSince(r.Loop.look, r.filled, func(name string) bool {
+	changed := r.place().ChangedSince(r.filled, func(name string) bool {
 		return rule.Why(name, false) == "" && len(rule.Keys(name)) == 0 || rule.Own(name)
 	})
 	if changed == "" {
@@ -369,14 +372,14 @@ func (r *checker) prepared(ctx context.Context) error {
 }
 
 func (r *checker) fill(ctx context.Context) error {
-	at, err := r.place().Fill(ctx, r.Loop.look, r.inCopy())
+	filled, err := r.place().Fill(ctx, r.Loop.look, r.inCopy(), r.filled)
 	if err != nil {
 		return r.lacksCopy(ctx, "the copy for the checks cannot be made", err)
 	}
 	if r.Config.Git {
 		r.assumeUnchanged(ctx)
 	}
-	r.filled = at
+	r.filled = filled
 	return nil
 }
 
@@ -579,12 +582,12 @@ func (p *Picture) trustedProgram(ctx context.Context, c config.Command) (runs co
 	}
 	place := p.place()
 	place.Name = "trusted"
-	place.Copy = filepath.Join(filepath.Dir(p.Config.CopyDir), "trusted", filepath.Base(p.Config.CopyDir))
+	place.Copy = besideCopy(p.Config.CopyDir, place.Name)
 	lock, err := loopdir.LockFile(filepath.Join(place.Store, "trusted.lock"), lookTime) // two processes may notify
 	if err != nil {
 		return c, "", err
 	}
-	_, err = place.Fill(ctx, baseline.AsTrusted(), proof.Contents{Base: p.base()})
+	_, err = place.Fill(ctx, baseline.AsTrusted(), proof.Contents{Base: p.base()}, proof.Filled{})
 	err = errors.Join(err, lock.Close())
 	if err != nil {
 		return c, "", err

@@ -38,10 +38,13 @@ func RecordsFolder(stateDir string) string { return filepath.Join(stateDir, "loo
 // SessionsFolder returns the folder that says which loop each session works.
 func SessionsFolder(stateDir string) string { return filepath.Join(stateDir, "sessions") }
 
+// Copies is the name of the folder with the copies of all loops, below that of the program's caches.
+const Copies = "copies"
+
 // CopyFolder returns the folder that has the copies of the loop whose state folder has that name. cacheDir is the
 // user's cache folder.
 func CopyFolder(cacheDir, name string) string {
-	return filepath.Join(cacheDir, "ralph-stop-hook", "copies", name)
+	return filepath.Join(cacheDir, "ralph-stop-hook", Copies, name)
 }
 
 // CopyFolders returns the folders with copies of the loop that has the state folder at a path: where the caches are

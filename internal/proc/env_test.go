@@ -27,7 +27,8 @@ func TestMoved(t *testing.T) {
 	in := func(top string) []string {
 		src := filepath.Join(top, "src")
 		return []string{"HOME=" + from, "TOP=" + top, "PYTHONPATH=" + path("/x", src, "", top), "OTHER=" + from + "2",
-			"TEXT=in " + from}
+			"TEXT=in " + top + ", " + top, "PERL5OPT=-I" + src + " -I" + top, "NODE_OPTIONS=--require=" + src,
+			"FAR=/x" + from + "/y"}
 	}
 	if got, want := Moved(in(from), from, to), in(to); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -1,8 +1,8 @@
 package proc
 
 import (
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,26 +31,18 @@ func EnvOutside(env []string, dir string) []string {
 }
 
 // Moved returns an environment in which variables that name a folder, or what is in it, name the same in another
-// folder. Those that IsPlace names stay as they are.
+// folder, also within a text such as -I/folder/lib. Those that IsPlace names stay as they are.
 func Moved(env []string, from, to string) (moved []string) {
-	froms := []string{filepath.Clean(from), realPath(from)}
+	froms := []string{regexp.QuoteMeta(filepath.Clean(from)), regexp.QuoteMeta(realPath(from))}
+	// A path begins at the beginning, behind a flag, or where no other path goes on; and it ends likewise.
+	path := regexp.MustCompile(`(^|[^\w./-]|(?:^|[^\w./-])-\w)(?:` + strings.Join(froms, "|") + `)($|[^\w.-])`)
 	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
-		if IsPlace(name) {
-			moved = append(moved, variable)
-			continue
+		if !IsPlace(name) {
+			again := path.ReplaceAllString(value, "${1}"+strings.ReplaceAll(to, "$", "$$")+"${2}")
+			value = path.ReplaceAllString(again, "${1}"+strings.ReplaceAll(to, "$", "$$")+"${2}") // two beside one another
 		}
-		paths := strings.Split(value, string(filepath.ListSeparator))
-		for i, path := range paths {
-			for _, from := range froms {
-				rest, isBelow := strings.CutPrefix(path, from)
-				if isBelow && (rest == "" || os.IsPathSeparator(rest[0])) {
-					paths[i] = to + rest
-					break
-				}
-			}
-		}
-		moved = append(moved, name+"="+strings.Join(paths, string(filepath.ListSeparator)))
+		moved = append(moved, name+"="+value)
 	}
 	return moved
 }

@@ -39,62 +39,105 @@ const (
 	copyOfFile = "copy-of"
 )
 
+// Filled is what a copy had when it was filled.
+type Filled struct {
+	At    time.Time // what has changed since has this time, or a later one; zero: programs can set the times of all files
+	files Index
+}
+
 // Fill makes the copy what it is to be. What is there of an earlier time and is the copy's own stays. If that fails,
-// Fill makes the whole copy again, once. What changes in the copy from then on has the time that Fill returns, or a
-// later one; zero: programs can set the times of all files.
-func (p Place) Fill(ctx context.Context, l *Look, c Contents) (at time.Time, err error) {
-	at, err = p.fill(ctx, l, c)
+// Fill makes the whole copy again, once. before is what an earlier call of this process has returned, if there was one:
+// meanwhile commands may write the index of the copy.
+func (p Place) Fill(ctx context.Context, l *Look, c Contents, before Filled) (now Filled, err error) {
+	now, err = p.fill(ctx, l, c, before.files)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errDamaged) {
-		return at, err
+		return now, err
 	}
 	if p.Reset() != nil {
-		return at, err
+		return now, err
 	}
-	at, err = p.fill(ctx, l, c)
+	now, err = p.fill(ctx, l, c, nil)
 	if err != nil && ctx.Err() == nil {
 		err = p.orFull(err)
 		_ = p.Reset() // it may have filled the disk
 	}
-	return at, err
+	return now, err
 }
 
-func (p Place) fill(ctx context.Context, l *Look, c Contents) (at time.Time, err error) {
+func (p Place) fill(ctx context.Context, l *Look, c Contents, have Index) (filled Filled, err error) {
+	if err := p.unlinkAbove(); err != nil {
+		return filled, err
+	}
 	of, _ := os.ReadFile(filepath.Join(p.Store, p.named(copyOfFile)))
 	info, missing := os.Lstat(p.Copy)
 	now := l.baseline.ID + digest([]byte(c.Settings))
 	if missing != nil || !info.IsDir() || string(of) != now {
 		// What was made in the copy may be newer than what another baseline makes it of. With other settings, it may have
 		// links where it now has its own.
+		have = nil
 		if err := p.Reset(); err != nil {
-			return at, err
+			return filled, err
 		}
 		err := errors.Join(os.MkdirAll(p.Copy, 0o700), p.write(p.named(copyOfFile), []byte(now)))
 		if err != nil {
-			return at, err
+			return filled, err
 		}
 	}
 	if err := os.Chmod(p.Copy, 0o700); err != nil {
-		return at, err
+		return filled, err
 	}
 	root, err := os.OpenRoot(p.Copy)
 	if err != nil {
-		return at, err
+		return filled, err
 	}
 	defer root.Close()
 	source := p.source(l.baseline.ID)
 	defer source.close()
-	f := &filler{source: source, Look: l, root: root, contents: c, made: p.Prepared().Made}
-	f.have = p.readIndex(p.named(copyFile))
-	changed, err := f.fill(ctx)
-	if err != nil {
-		return at, err
+	f := &filler{source: source, Look: l, root: root, contents: c, made: p.Prepared().Made, have: have}
+	if have == nil {
+		f.have = p.readIndex(p.named(copyFile))
 	}
-	if changed {
-		if err := p.write(p.named(copyFile), formatIndex(f.now)); err != nil {
-			return at, err
+	changed, err := f.fill(ctx)
+	if err == nil && changed {
+		err = p.writeCopyIndex(f.now, now)
+	}
+	if err != nil {
+		return filled, err
+	}
+	return Filled{p.tick(), f.now}, nil
+}
+
+// writeCopyIndex writes the index of the copy. If that is cut short, the copy is made again: only the index knows which
+// files had the agent's version.
+func (p Place) writeCopyIndex(files Index, of string) error {
+	err := os.Remove(filepath.Join(p.Store, p.named(copyOfFile)))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = p.write(p.named(copyFile), formatIndex(files))
+	}
+	if err == nil {
+		err = p.write(p.named(copyOfFile), []byte(of))
+	}
+	return err
+}
+
+// unlinkAbove removes a link in the place of one of the folders above the copy, up to that of all copies: a command could
+// have moved them to where an agent can write.
+func (p Place) unlinkAbove() error {
+	for dir := filepath.Dir(p.Copy); ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			err = os.Remove(dir)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if filepath.Base(dir) == loopdir.Copies || dir == filepath.Dir(dir) {
+			return nil
 		}
 	}
-	return p.tick(), nil
 }
 
 // filler fills the copy.
@@ -539,34 +582,41 @@ func (p Place) clock() time.Time {
 	return tree.ChangedAt(dir)
 }
 
-// ChangedSince returns the first file of the copy that is not free, and that has changed since a time that Fill
-// returned, or is gone; "" if there is none. A folder, too, is not free if nothing free is in it, except the copy
-// itself: it could be replaced, and put back.
-func (p Place) ChangedSince(l *Look, since time.Time, free func(name string) bool) string {
-	if since.IsZero() {
+// ChangedSince returns the first file of the copy that is not free, and that is not as Fill has left it; "" if there is
+// none. A folder, too, is not free if nothing free is in it, except the copy itself: it could be replaced, and put back.
+func (p Place) ChangedSince(filled Filled, free func(name string) bool) string {
+	if filled.At.IsZero() {
 		return ""
 	}
-	changed := func(name string) bool {
-		at := tree.ChangedAt(filepath.Join(p.Copy, filepath.FromSlash(name)))
-		return at.IsZero() || !at.Before(since)
-	}
 	folders := map[string]bool{} // whether something free is in it
-	for _, f := range l.want {
-		name := f.Path
-		isFree := free(name)
-		if !isFree && changed(name) {
-			return name
+	for _, f := range filled.files {
+		if f.Hash == "" { // the copy does not have it
+			continue
 		}
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		isFree := free(f.Path)
+		if !isFree && p.stampIn(f.Path) != f.Stamp {
+			return f.Path
+		}
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
 			folders[dir] = folders[dir] || isFree
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {
-		if !folders[dir] && changed(dir) {
+		at := tree.ChangedAt(filepath.Join(p.Copy, filepath.FromSlash(dir)))
+		if !folders[dir] && (at.IsZero() || !at.Before(filled.At)) {
 			return dir + "/"
 		}
 	}
 	return ""
+}
+
+// stampIn returns the stamp of a file of the copy, "" if it is gone.
+func (p Place) stampIn(name string) string {
+	info, err := os.Lstat(filepath.Join(p.Copy, filepath.FromSlash(name)))
+	if err != nil {
+		return ""
+	}
+	return tree.StampOf(info)
 }
 
 // Reset removes the copy. The next Fill makes it again.

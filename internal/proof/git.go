@@ -36,12 +36,12 @@ var sha256Config = strings.Replace(gitConfig, "repositoryformatversion = 0", "re
 
 // borrowGit gives the copy a repository, if the project is in one.
 func (f *filler) borrowGit() error {
-	own, common, err := gitFolders(f.project)
-	if err != nil || own == "" {
-		return err
-	}
 	to := filepath.Join(f.Copy, gitFolder)
 	if err := loopdir.RemoveAll(to); err != nil {
+		return err
+	}
+	own, common, err := gitFolders(f.project)
+	if err != nil || own == "" {
 		return err
 	}
 	for _, dir := range []string{"objects/info", "refs", "info"} {
@@ -66,6 +66,10 @@ func (f *filler) borrowGit() error {
 		{common, "info/exclude", maxIndex},
 	} {
 		err = errors.Join(err, copyGitFile(file.from, to, file.name, file.limit))
+	}
+	shared, _ := fs.Glob(os.DirFS(own), "sharedindex.*") // the other part of a split index
+	for _, name := range shared {
+		err = errors.Join(err, copyGitFile(own, to, name, maxIndex))
 	}
 	return errors.Join(err, copyRefs(filepath.Join(common, "refs"), filepath.Join(to, "refs")))
 }

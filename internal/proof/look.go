@@ -799,10 +799,11 @@ func (l *looker) digest() string {
 	var line []byte
 	for _, f := range l.want {
 		line = strconv.AppendBool(append(append(line[:0], f.Path...), 0), f.isLink())
-		line = strconv.AppendUint(line, uint64(f.Mode.Perm()), 8)
+		line = append(strconv.AppendUint(line, uint64(f.Mode.Perm()), 8), ' ')
 		line = append(append(line, f.Hash...), 0)
 		h.Write(line)
 	}
+	h.Write([]byte{0}) // no file has such a name
 	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
 		if !l.used[name] {
 			h.Write(append(append(line[:0], name...), 0))

@@ -191,7 +191,7 @@ func (w *world) tryFill() error {
 		return err
 	}
 	w.last = l
-	_, err = w.Fill(w.Context(), l, w.contents())
+	_, err = w.Fill(w.Context(), l, w.contents(), Filled{})
 	return err
 }
 
@@ -1932,7 +1932,7 @@ func TestPipeMeanwhile(t *testing.T) {
 	w.must(err)
 	w.last = l
 	w.wantLeft("a: "+unreadable, "b: "+unreadable, "c: "+unreadable, "d: "+unreadable, `p.json#x: "protect" names it`)
-	_, err = w.Fill(t.Context(), l, w.contents())
+	_, err = w.Fill(t.Context(), l, w.contents(), Filled{})
 	w.must(err)
 	w.want(all)
 }
@@ -2039,7 +2039,7 @@ func TestPrune(t *testing.T) {
 		w.write("Makefile", fmt.Sprint("bad: ", i))
 		l := w.look()
 		w.Prune(w.baseline.ID) // another process may do so meanwhile
-		_, err := w.Fill(t.Context(), l, w.contents())
+		_, err := w.Fill(t.Context(), l, w.contents(), Filled{})
 		w.must(err)
 	}
 	n := objects()
@@ -2520,24 +2520,138 @@ func TestChangedSince(t *testing.T) {
 		}, want: "d/"},
 		"new in a folder": {do: func() { w.put(w.in("d/e/new"), "") }, want: "d/e/"},
 	} {
-		since, err := w.Fill(t.Context(), w.look(), w.contents())
+		filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
 		w.must(err)
-		if since.IsZero() {
+		if filled.At.IsZero() {
 			t.Skip("this file system tells no such times")
 		}
 		c.do()
-		got := w.ChangedSince(w.last, since, free)
+		got := w.ChangedSince(filled, free)
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
 		}
-		got = w.ChangedSince(w.last, tree.ChangedAt(w.in("f/z")), func(name string) bool { return name != "f/z" })
-		if got != "f/z" {
-			t.Errorf("%s: what has changed at that very time is %q", what, got)
-		}
-		got = w.ChangedSince(w.last, time.Time{}, free)
+		filled.At = time.Time{}
+		got = w.ChangedSince(filled, free)
 		if got != "" {
 			t.Errorf("%s: without a time %q", what, got)
 		}
+	}
+}
+
+// TestChangedMeanwhile changes a file of the copy between the look at it and the end of Fill.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "1"})
+	w.trust()
+	filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
+	w.must(err)
+	if filled.At.IsZero() {
+		t.Skip("this file system tells no such times")
+	}
+	w.put(w.in("a"), "2")
+	filled.At = w.tick()
+	got := w.ChangedSince(filled, func(string) bool { return false })
+	if got != "a" {
+		t.Errorf("got %q, want a", got)
+	}
+}
+
+// TestForgedIndex has a command write the index of the copy between two fills of one process.
+func TestForgedIndex(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "trusted"})
+	w.trust()
+	filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
+	w.must(err)
+	w.put(w.in("a"), "forged")
+	info, err := os.Lstat(w.in("a"))
+	w.must(err)
+	forged := *filled.files[0]
+	forged.Stamp = tree.StampOf(info)
+	w.must(w.Place.write(copyFile, formatIndex(Index{&forged})))
+	_, err = w.Fill(t.Context(), w.look(), w.contents(), filled)
+	w.must(err)
+	w.want(map[string]string{"a": "trusted"})
+}
+
+// TestMovedCopies has a command move the folder of the copies to where an agent can write.
+func TestMovedCopies(t *testing.T) {
+	needsLinks(t)
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "1"})
+	w.trust()
+	w.fill()
+	copies, moved := filepath.Dir(w.Copy), w.at("moved")
+	w.must(os.Rename(copies, moved))
+	w.must(os.Symlink(moved, copies))
+	w.fill()
+	info, err := os.Lstat(copies)
+	w.must(err)
+	if !info.IsDir() {
+		t.Errorf("%s is %v", copies, info.Mode())
+	}
+}
+
+// TestSameDigest has two trees whose files and folders have the same words in the same order.
+func TestSameDigest(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a/keep": "", "z": "last"})
+	w.trust()
+	file := w.look().ID
+	w.remove("z")
+	w.must(os.MkdirAll(w.at("z"), 0o755))
+	w.must(os.MkdirAll(w.at("false644"+digest([]byte("last"))), 0o755))
+	if w.look().ID == file {
+		t.Error("a file and two folders have one digest")
+	}
+}
+
+// TestSplitIndex has a repository whose index has another part in a file of its own.
+func TestSplitIndex(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "1"})
+	w.git(w.project, "init", "-q")
+	w.git(w.project, "add", ".")
+	w.git(w.project, "commit", "-qm", "x")
+	w.git(w.project, "update-index", "--split-index")
+	w.trust()
+	c := w.contents()
+	c.Git = true
+	_, err := w.Fill(t.Context(), w.look(), c, Filled{})
+	w.must(err)
+	w.git(w.Copy, "diff", "--quiet", "HEAD")
+}
+
+// TestFileOnce protects a folder that git ignores, and of which it tracks a file.
+func TestFileOnce(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{".gitignore": "ignored/\n", "ignored/x": "1"})
+	w.git(w.project, "init", "-q")
+	w.git(w.project, "add", "-f", ".")
+	w.rules = w.tree().IgnoreRules(t.Context())
+	baseline, _, err := w.Trust(t.Context(), w.project, w.entries([]string{"ignored"}))
+	w.must(err)
+	_, err = w.Fill(t.Context(), baseline.AsTrusted(), Contents{Base: "."}, Filled{})
+	w.must(err)
+}
+
+// TestGoneRepository has the project lose its repository. That of the copy goes, too.
+func TestGoneRepository(t *testing.T) {
+	t.Parallel()
+	w := newFree(t, map[string]string{"a": "1"})
+	w.trust()
+	c := w.contents()
+	c.Git = true
+	w.put(filepath.Join(w.Copy, gitFolder, "config"), "[core]\n\tfsmonitor = true\n")
+	_, err := w.Fill(t.Context(), w.look(), c, Filled{})
+	w.must(err)
+	w.remove(".git")
+	w.put(filepath.Join(w.Copy, gitFolder, "config"), "[core]\n\tfsmonitor = true\n")
+	_, err = w.Fill(t.Context(), w.look(), c, Filled{})
+	w.must(err)
+	_, err = os.Lstat(w.in(gitFolder))
+	if err == nil {
+		t.Error("the repository of the copy is left")
 	}
 }
 

@@ -204,6 +204,9 @@ func (t Tree) addTracked(ctx context.Context, f *files, names []string) {
 		}
 	}
 	f.sort()
+	isSame := func(a, b Entry) bool { return a.Path == b.Path } // of a file, and of the folder above it
+	f.list = slices.CompactFunc(f.list, isSame)
+	f.folders = slices.CompactFunc(f.folders, isSame)
 }
 
 // rulesOf returns the rules that hold in a folder.
