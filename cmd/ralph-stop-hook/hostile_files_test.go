@@ -311,16 +311,16 @@ var hostileTrust = []badInput{
 	{"garbage", "garbage", trouble, "the trust record", "hook.log lock"},
 	{
 		"a sum of another text",
-		`{"schema":8,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",` +
+		`{"schema":9,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",` +
 			`"text":"{\"on_iteration\":[\"touch $PROJECT/pwned\"]}"}`,
 		trouble, "not a trust record", "hook.log lock",
 	},
-	{"no sum", `{"schema":8,"text":"{}"}`, trouble, "not a trust record", "hook.log lock"},
+	{"no sum", `{"schema":9,"text":"{}"}`, trouble, "not a trust record", "hook.log lock"},
 	{"a pipe", fifo, trouble, "not a regular file", "hook.log lock"},
 	{"a link out", link("/etc/passwd"), trouble, "not a regular file", "hook.log lock"},
 	{
 		"a second name",
-		second(`{"schema":8,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`),
+		second(`{"schema":9,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`),
 		trouble, "a second name or another owner", "hook.log lock",
 	},
 }

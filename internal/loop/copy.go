@@ -340,6 +340,9 @@ func (r *checker) lacksCopy(ctx context.Context, what string, err error) error {
 
 // tidyCopy removes what a check has left in the copy, before the next one.
 func (r *checker) tidyCopy(ctx context.Context) error {
+	if r.outside == nil { // there is no copy
+		return nil
+	}
 	if err := r.fill(ctx); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,32 @@ func (e *Entry) HasStamp(stamp string) bool {
 func StampOf(info fs.FileInfo) string {
 	e := entryOf(info)
 	return e.Stamp()
+}
+
+// Lookup looks names up in a list that is sorted by them. It is fast if they are looked up in that order.
+type Lookup struct {
+	Len  int
+	Name func(i int) string
+	next int
+}
+
+// ByPath looks up paths of entries.
+func ByPath(list []Entry) *Lookup {
+	return &Lookup{Len: len(list), Name: func(i int) string { return list[i].Path }}
+}
+
+// Find returns where a name is, or where it would be.
+func (l *Lookup) Find(name string) (i int, is bool) {
+	i = l.next
+	is = i < l.Len && l.Name(i) == name
+	if !is {
+		i, is = sort.Find(l.Len, func(i int) int { return strings.Compare(name, l.Name(i)) })
+	}
+	l.next = i
+	if is {
+		l.next++
+	}
+	return i, is
 }
 
 // Entries is what is in a tree.
@@ -229,7 +256,7 @@ func (s *sweeper) folder(ctx context.Context, name string, mode fs.FileMode) err
 			s.folders = append(s.folders, path)
 			err = s.folder(ctx, path, e.Mode)
 		default:
-			s.files = appendEntry(s.files, e)
+			s.files = append(s.files, e)
 		}
 		if err != nil {
 			return err

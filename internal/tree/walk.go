@@ -136,19 +136,14 @@ func (t Tree) add(ctx context.Context, f *files, e Entry, above *rules) {
 		f.also[e.Path] = true
 	}
 	if !e.Mode.IsDir() {
-		f.list = appendEntry(f.list, e)
+		if len(f.list) == cap(f.list) { // append alone would copy a long list five times
+			f.list = slices.Grow(f.list, max(100, len(f.list)))
+		}
+		f.list = append(f.list, e)
 		return
 	}
 	f.folders = append(f.folders, e)
 	t.folder(ctx, f, e.Path, above)
-}
-
-// appendEntry appends to a list that may grow long. Append alone would copy it five times.
-func appendEntry(list []Entry, e Entry) []Entry {
-	if len(list) == cap(list) {
-		list = slices.Grow(list, max(100, len(list)))
-	}
-	return append(list, e)
 }
 
 // readFolder opens a folder, and returns what is in it, sorted by name.
