@@ -123,8 +123,8 @@ func (p Place) writeCopyIndex(files Index, of string) error {
 	return err
 }
 
-// unlinkAbove removes a link in the place of one of the folders above the copy, up to that of all copies: a command could
-// have moved them to where an agent can write.
+// unlinkAbove removes a link in the place of one of the folders above the copy, up to that of all copies: a command
+// could have moved them to where an agent can write.
 func (p Place) unlinkAbove() error {
 	for dir := filepath.Dir(p.Copy); ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
@@ -583,7 +583,8 @@ func (p Place) clock() time.Time {
 }
 
 // ChangedSince returns the first file of the copy that is not free, and that is not as Fill has left it; "" if there is
-// none. A folder, too, is not free if nothing free is in it, except the copy itself: it could be replaced, and put back.
+// none. A folder, too, is not free if nothing free is in it, except the copy itself: it could be replaced, and put
+// back.
 func (p Place) ChangedSince(filled Filled, free func(name string) bool) string {
 	if filled.At.IsZero() {
 		return ""

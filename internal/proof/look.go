@@ -429,6 +429,9 @@ func (l *looker) inFolders(ctx context.Context, entries []tree.Entry,
 		if err == nil {
 			found[i], errs[i] = do(root, i)
 		}
+		if err == nil && errs[i] != nil { // once more, since work that cannot be read would be disproven
+			found[i], errs[i] = do(root, i)
+		}
 	})
 	for _, err := range errs {
 		if errors.As(err, new(storeError)) {

@@ -394,10 +394,15 @@ func (p Place) keepFrom(in io.Reader, size int64) (sum string, err error) {
 // and says the same is not written again.
 const maxInMemory = 1 << 20
 
+// writing lets one text at a time be stored: on Windows two that are the same could not be.
+var writing sync.Mutex
+
 // keepText stores a text as an object. Its temporary file is where the object will be: many files that are created in
 // one folder at the same time wait for each other. All that store the same text write the same bytes to the same file.
 func (p Place) keepText(text []byte) (sum string, err error) {
 	sum = digest(text)
+	writing.Lock()
+	defer writing.Unlock()
 	old, err := os.ReadFile(p.object(sum))
 	if err == nil && bytes.Equal(old, text) { // else it is damaged
 		return sum, nil

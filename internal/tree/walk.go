@@ -94,7 +94,11 @@ func (f *files) isFull() bool { return len(f.list)+len(f.folders) > maxFiles }
 
 // folder adds what is in a folder and below. above are the rules of the folders above it.
 func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
-	dir, entries, err := readFolder(filepath.Join(t.root(), name))
+	at := filepath.Join(t.root(), name)
+	dir, entries, err := readFolder(at)
+	if err != nil {
+		dir, entries, err = readFolder(at)
+	}
 	if err == nil {
 		defer dir.Close()
 		err = ctx.Err()
@@ -119,6 +123,9 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 		e, err := entryIn(dir, entry)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it is gone by now
+		}
+		if err != nil { // once more, since work that is not seen would be disproven
+			e, err = entryIn(dir, entry)
 		}
 		if err != nil {
 			f.fail(path, err)
