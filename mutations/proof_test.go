@@ -214,7 +214,7 @@ var proof = []row{
 		"		r.Passed = !r.NotRun\n",
 	},
 	{
-		"What it writes into the indexes of the copy is not believed",
+		"If it writes into the indexes of the copy, all files are read again",
 		unit("proof", "^TestWatch$"),
 		"internal/proof/watch.go",
 		"	stamp := tree.StampOf(info)\n",

@@ -99,7 +99,7 @@ var hostileAgents = []badInput{
 		1, "1 iteration (--max-iterations); 0 of 2 features claimed, none checked"},
 	{"the loop's folder is gone", "rm -r $LOOP", 4, "Ralph loop FAILED: checkout: no list at "},
 	{"the loop's folder is a link out", "mv $LOOP mine; ln -s $PROJECT/mine $LOOP",
-		4, "now; put the folder itself there; when that is mended, go on with:"},
+		4, "now; put the folder itself there; when that is fixed, go on with:"},
 	{"the record is garbage", "echo x > $STATE/state.json",
 		4, "cannot be used: line 1, column 1: invalid character 'x' looking for"},
 	{"the record is a pipe", "rm $STATE/state.json; mkfifo $STATE/state.json",

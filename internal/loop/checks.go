@@ -175,13 +175,13 @@ func (r *checker) slot(i int) *checker {
 	picture, l := *r.Picture, *r.Loop
 	l.slot = strconv.Itoa(i + 1)
 	picture.Loop = &l
-	other := r.over(&picture)
+	other := r.withPicture(&picture)
 	other.refused = r.refused
 	return other
 }
 
-// over returns the checker for the same checks of another picture. That one has not entered the copy.
-func (r *checker) over(p *Picture) *checker {
+// withPicture returns the checker for the same checks of another picture. That one has not entered the copy.
+func (r *checker) withPicture(p *Picture) *checker {
 	return &checker{
 		Picture: p, message: r.message, status: r.status, deadline: r.deadline, contents: r.contents,
 		asItIs: r.asItIs, isDry: r.isDry, hear: r.hear, byDigest: r.byDigest,
@@ -354,7 +354,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 }
 
 // inProject returns the checker for the project as it is.
-func (r *checker) inProject() *checker { return r.over(r.outside) }
+func (r *checker) inProject() *checker { return r.withPicture(r.outside) }
 
 // folderOf returns the folder in which a condition looks at a file: the project if git ignores the file there.
 func (r *checker) folderOf(file string) string {

@@ -27,9 +27,6 @@ import (
 // Checks run in a clean copy of the project, outside of it. It has what a person has trusted, and of the changes since
 // then those that count.
 
-// HasCopy reports whether something runs in a copy.
-func (p *Picture) HasCopy() bool { return p.Config.Baseline != "" }
-
 // place returns where the baseline and the copy are. What a worker did is copied apart, and so it is for each of the
 // checks that run at the same time.
 func (p *Picture) place() proof.Place {

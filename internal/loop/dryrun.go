@@ -21,7 +21,7 @@ type DryRun struct {
 }
 
 // DryRun runs trusted checks in the copy and, to compare, those that fail there in the project. The record keeps the
-// receipts of those that pass. Nothing of it is in the logs: the loop has not begun.
+// receipts of those that pass. The logs have nothing of it, since the loop has not started.
 func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, err error) {
 	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
@@ -59,7 +59,7 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case changed != "":
-			return errors.New(notCounted(changed))
+			return errors.New(recordTouched(changed))
 		}
 		return p.Loop.keepReceipts(passed)
 	})

@@ -22,11 +22,11 @@ func (l *Loop) keeping(session string, run func()) (changed string, err error) {
 		return "", err
 	}
 	run()
-	return l.Store.Mend(kept)
+	return l.Store.Restore(kept)
 }
 
-// notCounted says why what ran does not count if a file of the record was changed meanwhile.
-func notCounted(changed string) string {
+// recordTouched says why what ran does not count if a file of the record was changed meanwhile.
+func recordTouched(changed string) string {
 	return fmt.Sprintf("while it ran, something wrote into the loop's own folder (%s); that was undone, and the run does "+
 		"not count; if the work does that, have it leave that folder alone", plain.Line(changed, 300))
 }
@@ -43,7 +43,7 @@ func (l *Loop) discount(results []decide.Receipt, changed string) {
 			continue
 		}
 		r.Passed = false
-		r.Tail = strings.TrimSpace(notCounted(changed) + "\n" + r.Tail)
+		r.Tail = strings.TrimSpace(recordTouched(changed) + "\n" + r.Tail)
 	}
 }
 

@@ -32,6 +32,9 @@ type Picture struct {
 	untrusted string // a check that nobody has trusted; "": there is none
 }
 
+// HasCopy reports whether something runs in a copy.
+func (p *Picture) HasCopy() bool { return p.Config.Baseline != "" }
+
 // peek reads only what tells a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{

@@ -137,7 +137,7 @@ func (p *Picture) reopenTracked(ctx context.Context, ids []string) (failed error
 
 // wroteRecord is the error of a tracker's command that ran while a file of the record was changed.
 func (r *checker) wroteRecord(changed string) error {
-	return fmt.Errorf("%s: %s", plain.Line(r.ListName(), 200), notCounted(changed))
+	return fmt.Errorf("%s: %s", plain.Line(r.ListName(), 200), recordTouched(changed))
 }
 
 func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {

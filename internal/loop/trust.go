@@ -145,22 +145,17 @@ func (p *Picture) untrustedSinceStart() (name string) {
 // holdFirst holds the list as it is now, if it has checks and had none when a person trusted the loop. The
 // caller holds the lock. It reports whether it has changed the record.
 func (p *Picture) holdFirst() (changed bool, err error) {
-	if !p.unheld() || p.Snapshot.List.Err != nil {
+	c := &p.Config
+	isDue := c.Trusted && !c.Revoked && c.ListSHA256 == "" && !c.Source.Given() && c.HoldsList()
+	if !isDue || p.Snapshot.List.Err != nil {
 		return false, nil
 	}
-	record := p.Config.Trust
-	if err := holdList(&record, p.Config.Config, p.Snapshot.List); err != nil {
+	record := c.Trust
+	if err := holdList(&record, c.Config, p.Snapshot.List); err != nil {
 		p.Snapshot.ConfigErr = err
 		return false, nil
 	}
 	return true, p.Loop.Store.SetTrust(record)
-}
-
-// unheld reports whether the list should be held and is not, because it had no checks when a person
-// trusted the loop.
-func (p *Picture) unheld() bool {
-	c := &p.Config
-	return c.Trusted && !c.Revoked && c.ListSHA256 == "" && !c.Source.Given() && c.HoldsList()
 }
 
 // TrustSource adds the tracker's items to a record that is about to be trusted.

@@ -57,7 +57,7 @@ func (s *Store) Keep(session string) (*Kept, error) {
 	} {
 		f, err := lookAt(path)
 		if errors.Is(err, fs.ErrNotExist) && (path == SessionsFolder(stateDir) || path == proofs) {
-			continue // no session has begun a loop yet, or nothing runs in a copy
+			continue // no session has started a loop yet, or nothing runs in a copy
 		}
 		if err == nil && f.at == nil {
 			err = fmt.Errorf("%s is a link that leads to no folder; remove it", path)
@@ -90,10 +90,10 @@ func (s *Store) Keep(session string) (*Kept, error) {
 	return k, err
 }
 
-// Mend puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of which
-// Mend makes a new file if that was changed.
-func (s *Store) Mend(k *Kept) (changed string, err error) {
-	changed, err = s.mend(k)
+// Restore puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of which
+// Restore makes a new file if that was changed.
+func (s *Store) Restore(k *Kept) (changed string, err error) {
+	changed, err = s.restoreRecord(k)
 	shared, is := shares.Load(filepath.Join(s.Loop.StatePath(), lockFile))
 	if is && changed != "" { // checks that run beside may have done it
 		shared.(*share).changed = changed
@@ -101,7 +101,7 @@ func (s *Store) Mend(k *Kept) (changed string, err error) {
 	return changed, err
 }
 
-func (s *Store) mend(k *Kept) (changed string, err error) {
+func (s *Store) restoreRecord(k *Kept) (changed string, err error) {
 	note := func(path string) {
 		if changed == "" {
 			changed = path

@@ -454,7 +454,7 @@ func TestTrustedList(t *testing.T) {
 		if got, err := opened(t, s.Loop).Trust(); err == nil {
 			t.Errorf("the list %q is believed", got.ListText)
 		}
-		changed, err := s.Mend(kept)
+		changed, err := s.Restore(kept)
 		if err != nil || changed != path {
 			t.Errorf("changed is %q, %v", changed, err)
 		}
@@ -477,14 +477,14 @@ func TestProofFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := s.Mend(kept); err != nil || changed != "" {
+	if changed, err := s.Restore(kept); err != nil || changed != "" {
 		t.Errorf("%q was changed, %v", changed, err)
 	}
 	err = errors.Join(os.Rename(path, path+".old"), os.MkdirAll(filepath.Join(path, "objects"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := s.Mend(kept)
+	changed, err := s.Restore(kept)
 	if err != nil || changed != path || Exists(filepath.Join(path, "objects")) {
 		t.Errorf("%q was changed, %v", changed, err)
 	}

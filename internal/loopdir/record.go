@@ -56,7 +56,7 @@ func (s *Store) State() (decide.State, error) {
 var errHalf = errors.New("move it away to start over")
 
 // record reads a file of the record, as private does. While this store has the lock, it reads each one once: only what
-// checks run could change it, and Mend puts it back.
+// checks run could change it, and Restore puts it back.
 func (s *Store) record(name string, limit int64) ([]byte, error) {
 	data, known := s.cache[name]
 	if known {

@@ -12,7 +12,7 @@ import (
 type share struct {
 	turn    chan struct{} // has a value while no goroutine has its turn; closed when the lock is free again
 	kept    *Kept
-	changed string // what Mend has found changed of the record
+	changed string // what Restore has found changed of the record
 	session string
 }
 
@@ -42,7 +42,7 @@ func (s *Store) Share(wait time.Duration, session string, run func()) (changed s
 		one.turn <- struct{}{}
 		run()
 	}()
-	changed, err = s.Mend(one.kept)
+	changed, err = s.Restore(one.kept)
 	if one.changed != "" {
 		changed = one.changed
 	}
@@ -65,7 +65,7 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 		return true, nil, ErrLocked
 	}
 	clear(s.cache) // another store of this process may have written
-	if _, err := s.Mend(one.kept); err != nil {
+	if _, err := s.Restore(one.kept); err != nil {
 		one.turn <- struct{}{}
 		return true, nil, err
 	}

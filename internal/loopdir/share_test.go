@@ -67,7 +67,7 @@ func TestShareStep(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(l.StatePath(), stateFile), done, 0o600); err != nil {
 				return err
 			}
-			changed, err := other.Mend(kept)
+			changed, err := other.Restore(kept)
 			if changed == "" {
 				t.Error("the step does not find it")
 			}

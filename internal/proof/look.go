@@ -139,7 +139,10 @@ func (p Place) Trust(ctx context.Context, top string, entries tree.Entries) (*Ba
 	}
 	text := formatIndex(baseline)
 	b := &Baseline{ID: digest(text), Files: baseline, folders: foldersOf(baseline)}
-	err = cmp.Or(l.pack.Close(), p.renamePack(l.pack.Name(), b.ID))
+	err = l.pack.Close()
+	if err == nil {
+		err = rename(l.pack.Name(), filepath.Join(p.Store, packPrefix+b.ID))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -429,7 +432,7 @@ func (l *looker) inFolders(ctx context.Context, entries []tree.Entry,
 		if err == nil {
 			found[i], errs[i] = do(root, i)
 		}
-		if err == nil && errs[i] != nil { // once more, since work that cannot be read would be disproven
+		if err == nil && errs[i] != nil { // what fails once would be gone for a check, as in tree's walk
 			found[i], errs[i] = do(root, i)
 		}
 	})

@@ -202,6 +202,17 @@ func (w *world) fill() []Change {
 	return w.last.NotCounted
 }
 
+// filled fills the copy. It skips the test where files have no time that no program can set.
+func (w *world) filled() Filled {
+	w.Helper()
+	filled, err := w.Fill(w.Context(), w.look(), w.contents(), Filled{})
+	w.must(err)
+	if filled.At.IsZero() {
+		w.Skip("this file system tells no such times")
+	}
+	return filled
+}
+
 // has returns what is in a folder: texts of files, "-> " and the target of links, and "/" of empty folders.
 func (w *world) has(dir string) map[string]string {
 	w.Helper()
@@ -2027,7 +2038,8 @@ func TestPrune(t *testing.T) {
 	objects := func() (count int) {
 		w.Helper()
 		for name := range w.has(w.Store) {
-			if strings.HasPrefix(name, objectsFolder) && strings.Count(name, "/") == 2 || strings.HasPrefix(name, packPrefix) {
+			isObject := strings.HasPrefix(name, objectsFolder) && strings.Count(name, "/") == 2
+			if isObject || strings.HasPrefix(name, packPrefix) {
 				count++
 			}
 		}
@@ -2520,11 +2532,7 @@ func TestChangedSince(t *testing.T) {
 		}, want: "d/"},
 		"new in a folder": {do: func() { w.put(w.in("d/e/new"), "") }, want: "d/e/"},
 	} {
-		filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
-		w.must(err)
-		if filled.At.IsZero() {
-			t.Skip("this file system tells no such times")
-		}
+		filled := w.filled()
 		c.do()
 		got := w.ChangedSince(filled, free)
 		if got != c.want {
@@ -2543,11 +2551,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newFree(t, map[string]string{"a": "1"})
 	w.trust()
-	filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
-	w.must(err)
-	if filled.At.IsZero() {
-		t.Skip("this file system tells no such times")
-	}
+	filled := w.filled()
 	w.put(w.in("a"), "2")
 	filled.At = w.tick()
 	got := w.ChangedSince(filled, func(string) bool { return false })
@@ -2561,8 +2565,7 @@ func TestForgedIndex(t *testing.T) {
 	t.Parallel()
 	w := newFree(t, map[string]string{"a": "trusted"})
 	w.trust()
-	filled, err := w.Fill(t.Context(), w.look(), w.contents(), Filled{})
-	w.must(err)
+	filled := w.filled()
 	w.put(w.in("a"), "forged")
 	info, err := os.Lstat(w.in("a"))
 	w.must(err)

@@ -264,9 +264,9 @@ func (p Place) readText(name string) (string, error) {
 func (p Place) write(name string, text []byte) error {
 	file := filepath.Join(p.Store, name)
 	_ = os.Remove(file) // it may be a link
-	err := writeOver(file, text)
+	info, err := writeOver(file, text)
 	if err == nil && goneWith(name) != nil {
-		ownIndexes.Store(file, p.stampOf(name))
+		ownIndexes.Store(file, stampOfIndex(info, text))
 	}
 	return err
 }
@@ -382,7 +382,7 @@ func (p Place) keepFrom(in io.Reader, size int64) (sum string, err error) {
 	sum = sumOf(h)
 	err = os.MkdirAll(filepath.Dir(p.object(sum)), 0o700)
 	if err == nil {
-		err = p.rename(out.Name(), sum)
+		err = rename(out.Name(), p.object(sum))
 	}
 	if err != nil {
 		return "", storeError{err}
@@ -409,15 +409,15 @@ func (p Place) keepText(text []byte) (sum string, err error) {
 	}
 	dir, base := filepath.Split(p.object(sum))
 	file := filepath.Join(dir, newPrefix+base)
-	err = writeOver(file, text)
+	_, err = writeOver(file, text)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(dir, 0o700)
 		if err == nil {
-			err = writeOver(file, text)
+			_, err = writeOver(file, text)
 		}
 	}
 	if err == nil {
-		err = p.rename(file, sum)
+		err = rename(file, p.object(sum))
 	}
 	if err != nil {
 		_ = os.Remove(file)
@@ -426,31 +426,22 @@ func (p Place) keepText(text []byte) (sum string, err error) {
 	return sum, nil
 }
 
-// writeOver writes a text to a file, over a part of it that a killed process has left.
-func writeOver(file string, text []byte) error {
+// writeOver writes a text to a file, over a part of it that a killed process has left. It returns what the file is then.
+func writeOver(file string, text []byte) (fs.FileInfo, error) {
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|openFlags, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = out.Write(text)
-	return errors.Join(err, out.Close())
+	info, unknown := out.Stat()
+	return info, errors.Join(err, unknown, out.Close())
 }
 
-// rename makes a temporary file an object.
-func (p Place) rename(file, sum string) error {
-	err := os.Rename(file, p.object(sum))
-	if err != nil && p.hasObject(sum) { // Windows does not replace a file that somebody reads
+// rename gives a temporary file its name, unless another process has done so.
+func rename(file, name string) error {
+	err := os.Rename(file, name)
+	if err != nil && loopdir.Exists(name) { // Windows does not replace a file that somebody reads
 		_ = os.Remove(file)
-		return nil
-	}
-	return err
-}
-
-// renamePack makes a temporary file the pack of a baseline.
-func (p Place) renamePack(file, id string) error {
-	pack := filepath.Join(p.Store, packPrefix+id)
-	err := os.Rename(file, pack)
-	if err != nil && loopdir.Exists(pack) { // Windows does not replace a file that somebody reads
 		return nil
 	}
 	return err

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,17 +73,26 @@ func (p Place) indexes() map[string]string {
 	return stamps
 }
 
-// stampOf returns a text that changes with a file of the store, "" if there is none.
+// stampOf returns the stamp of an index, "" if there is none.
 func (p Place) stampOf(name string) string {
 	path := filepath.Join(p.Store, name)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return ""
 	}
-	stamp := tree.StampOf(info)
-	if tree.ChangedAt(path).IsZero() { // programs can set all its times
-		text, _ := os.ReadFile(path)
-		stamp += digest(text)
+	var text []byte
+	if !tree.HasChangeTime(info) {
+		text, _ = os.ReadFile(path)
 	}
-	return stamp
+	return stampOfIndex(info, text)
+}
+
+// stampOfIndex returns a text that changes with an index. Where programs can set all times of a file, it has what the
+// index says.
+func stampOfIndex(info fs.FileInfo, text []byte) string {
+	stamp := tree.StampOf(info)
+	if tree.HasChangeTime(info) {
+		return stamp
+	}
+	return stamp + digest(text)
 }

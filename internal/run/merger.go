@@ -436,7 +436,7 @@ func (l *lanes) listed(ctx context.Context) bool {
 			l.unread = l.unread.Add(-whileMended)
 			return true
 		}
-		l.Screen.Warn(fmt.Sprintf("no work is given out until this is mended, for %s at most: %s",
+		l.Screen.Warn(fmt.Sprintf("no work is given out until this is fixed, for %s at most: %s",
 			plain.Duration(l.patience()), err))
 	}
 	return time.Since(l.unread) > l.patience()

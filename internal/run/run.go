@@ -131,7 +131,7 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	for err == nil && goesOn(step) {
 		step, err = r.next(ctx, step)
 		if err != nil {
-			err = fmt.Errorf("%w; when that is mended, go on with: %s", err, say.ResumeRun(r.Record.ID))
+			err = fmt.Errorf("%w; when that is fixed, go on with: %s", err, say.ResumeRun(r.Record.ID))
 		}
 	}
 	return step, err

@@ -52,7 +52,7 @@ func (t Tree) contents(ctx context.Context) string {
 	defer files.root.Close()
 	real, err := filepath.EvalSymlinks(t.root())
 	dir, _ := filepath.Rel(t.root(), t.Dir)
-	if err != nil || files.err != nil || files.noIndex != nil || files.isFull() || files.excepts(filepath.ToSlash(dir)) {
+	if err != nil || files.err != nil || files.noIndex != nil || files.isFull || files.excepts(filepath.ToSlash(dir)) {
 		return ""
 	}
 	s := &summer{

@@ -67,6 +67,9 @@ func (e *Entry) HasStamp(stamp string) bool {
 	return stamp == string(e.appendStamp(line[:0]))
 }
 
+// HasChangeTime reports whether the stamp of a file has a time that no program can set.
+func HasChangeTime(info fs.FileInfo) bool { return !changed(info).IsZero() }
+
 // StampOf returns the stamp of a file.
 func StampOf(info fs.FileInfo) string {
 	e := entryOf(info)
@@ -118,9 +121,11 @@ func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error)
 		return e, err
 	}
 	defer files.root.Close()
-	t.addTracked(ctx, files, also)
+	if len(also) > 0 {
+		t.addTracked(ctx, files, also)
+	}
 	switch {
-	case files.isFull():
+	case files.isFull:
 		return e, errTooLarge
 	case slices.Contains(files.shut, "."): // so it looks as if all were gone
 		return e, files.err
@@ -143,7 +148,7 @@ func (t Tree) Hidden(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer root.Close()
-	files := &files{root: root, rules: map[string]string{}, except: t.exceptions()}
+	files := &files{root: root, rules: map[string]string{}, excepts: t.exceptions()}
 	t.folder(ctx, files, "", nil)
 	files.sort()
 	return files.hidden, files.err
@@ -232,8 +237,12 @@ func (s *sweeper) folder(ctx context.Context, name string, mode fs.FileMode) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	prefix := ""
+	if name != "" {
+		prefix = name + "/"
+	}
 	for _, entry := range entries {
-		path := join(name, entry.Name())
+		path := prefix + entry.Name()
 		isFile, isFolder := s.keep(path)
 		isKept := isFolder && entry.IsDir() ||
 			isFile && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink)

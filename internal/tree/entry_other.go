@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-func openFolder(path string) (*os.File, error) { return os.Open(path) }
+// folderFlag is 0: Windows has no pipes in folders.
+const folderFlag = 0
 
 // entryIn returns what is in an open folder, without its path.
 func entryIn(_ *os.File, entry fs.DirEntry) (e Entry, err error) {

@@ -25,7 +25,7 @@ type files struct {
 	root    *os.Root
 	list    []Entry           // sorted by path, when the walk is over
 	folders []Entry           // and the folders
-	except  []string          // names of what is left out
+	excepts func(string) bool // whether a name is left out
 	index   []byte            // git's index: "TAG MODE HASH STAGE<tab>NAME<nul>"
 	rules   map[string]string // texts of .gitignore files by folder, as it is from Dir
 	bytes   int               // of these texts
@@ -36,6 +36,7 @@ type files struct {
 	also    map[string]bool // names of what was added although a rule ignores it; nil: nothing is yet
 
 	hidden []string // names of what rules ignore
+	isFull bool     // there is more than is looked at
 }
 
 // walk finds the files of the tree: those that no rule ignores, and those that git tracks. It uses
@@ -46,7 +47,7 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &files{root: root, rules: map[string]string{}, except: t.exceptions()}
+	f := &files{root: root, rules: map[string]string{}, excepts: t.exceptions()}
 	var index []byte
 	var noIndex error
 	both := sync.WaitGroup{}
@@ -71,7 +72,9 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 			names = append(names, name)
 		}
 	}
-	t.addTracked(ctx, f, names)
+	if len(names) > 0 {
+		t.addTracked(ctx, f, names)
+	}
 	return f, nil
 }
 
@@ -89,14 +92,11 @@ func (f *files) has(name string) bool {
 	return isFile || isFolder || name == "."
 }
 
-// isFull reports whether more has been found than is looked at.
-func (f *files) isFull() bool { return len(f.list)+len(f.folders) > maxFiles }
-
 // folder adds what is in a folder and below. above are the rules of the folders above it.
 func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 	at := filepath.Join(t.root(), name)
 	dir, entries, err := readFolder(at)
-	if err != nil {
+	if err != nil { // what fails once would be gone for a check, which would disprove work that is there
 		dir, entries, err = readFolder(at)
 	}
 	if err == nil {
@@ -108,11 +108,15 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 		return
 	}
 	r := t.rulesOf(f, name, entries, above)
+	prefix := ""
+	if name != "" {
+		prefix = name + "/"
+	}
 	for _, entry := range entries {
-		if f.isFull() || strings.EqualFold(entry.Name(), ".git") {
+		if f.isFull || strings.EqualFold(entry.Name(), ".git") {
 			continue
 		}
-		path := join(name, entry.Name())
+		path := prefix + entry.Name()
 		if r.ignore(path, entry.IsDir()) || t.Hide != nil && t.Hide(path) {
 			f.hidden = append(f.hidden, path)
 			continue
@@ -124,7 +128,7 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it is gone by now
 		}
-		if err != nil { // once more, since work that is not seen would be disproven
+		if err != nil { // as above
 			e, err = entryIn(dir, entry)
 		}
 		if err != nil {
@@ -142,6 +146,7 @@ func (t Tree) add(ctx context.Context, f *files, e Entry, above *rules) {
 		e.Ignored = true
 		f.also[e.Path] = true
 	}
+	f.isFull = len(f.list)+len(f.folders) >= maxFiles
 	if !e.Mode.IsDir() {
 		if len(f.list) == cap(f.list) { // append alone would copy a long list five times
 			f.list = slices.Grow(f.list, max(100, len(f.list)))
@@ -155,7 +160,7 @@ func (t Tree) add(ctx context.Context, f *files, e Entry, above *rules) {
 
 // readFolder opens a folder, and returns what is in it, sorted by name.
 func readFolder(path string) (*os.File, []fs.DirEntry, error) {
-	dir, err := openFolder(path)
+	dir, err := os.OpenFile(path, os.O_RDONLY|folderFlag, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,14 +171,6 @@ func readFolder(path string) (*os.File, []fs.DirEntry, error) {
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return dir, entries, nil
-}
-
-// join returns the path of what is in a folder.
-func join(folder, name string) string {
-	if folder == "" {
-		return name
-	}
-	return folder + "/" + name
 }
 
 // fail notes why something cannot be read.
@@ -191,7 +188,7 @@ func (t Tree) addTracked(ctx context.Context, f *files, names []string) {
 	for _, name := range names {
 		local := filepath.FromSlash(name)
 		_, isFile := list.Find(name)
-		if isFile || f.also[name] || f.isFull() || !filepath.IsLocal(local) || f.excepts(name) {
+		if isFile || f.also[name] || f.isFull || !filepath.IsLocal(local) || f.excepts(name) {
 			continue
 		}
 		_, isFolder := folders.Find(name)
@@ -240,8 +237,9 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 	return parseRules(text.String(), above, from)
 }
 
-// exceptions returns what is left out of the tree, as paths below its root; "." is all of it.
-func (t Tree) exceptions() (names []string) {
+// exceptions returns a function that reports whether a path below the root is left out of the tree.
+func (t Tree) exceptions() func(name string) bool {
+	var names []string // "." is all of it
 	for _, path := range []string{t.Except, t.List, t.Runs} {
 		name, err := filepath.Rel(t.root(), path)
 		switch {
@@ -252,15 +250,12 @@ func (t Tree) exceptions() (names []string) {
 			names = append(names, ".")
 		}
 	}
-	return names
-}
-
-// excepts reports whether a name is left out.
-func (f *files) excepts(name string) bool {
-	return slices.ContainsFunc(f.except, func(e string) bool {
-		rest, has := strings.CutPrefix(name, e)
-		return e == "." || has && (rest == "" || rest[0] == '/')
-	})
+	return func(name string) bool {
+		return slices.ContainsFunc(names, func(e string) bool {
+			rest, has := strings.CutPrefix(name, e)
+			return e == "." || has && (rest == "" || rest[0] == '/')
+		})
+	}
 }
 
 // each calls do for each number below n, on all processors. If do panics, so does each.
