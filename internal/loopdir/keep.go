@@ -90,8 +90,8 @@ func (s *Store) Keep(session string) (*Kept, error) {
 	return k, err
 }
 
-// Restore puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of which
-// Restore makes a new file if that was changed.
+// Restore puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of
+// which Restore makes a new file if that was changed.
 func (s *Store) Restore(k *Kept) (changed string, err error) {
 	changed, err = s.restoreRecord(k)
 	shared, is := shares.Load(filepath.Join(s.Loop.StatePath(), lockFile))

@@ -426,7 +426,8 @@ func (p Place) keepText(text []byte) (sum string, err error) {
 	return sum, nil
 }
 
-// writeOver writes a text to a file, over a part of it that a killed process has left. It returns what the file is then.
+// writeOver writes a text to a file, over a part of it that a killed process has left. It returns what the file is
+// then.
 func writeOver(file string, text []byte) (fs.FileInfo, error) {
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|openFlags, 0o600)
 	if err != nil {
