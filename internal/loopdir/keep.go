@@ -135,7 +135,7 @@ func (s *Store) restoreRecord(k *Kept) (changed string, err error) {
 		_ = s.state.Remove(requestFolder)
 	}
 	for _, f := range k.files {
-		now, unread := s.private(f.name, f.limit)
+		now, unread := readTwice(func() ([]byte, error) { return s.private(f.name, f.limit) })
 		if unread == nil && f.is(now) {
 			continue
 		}
@@ -159,6 +159,16 @@ func (s *Store) lockAgain() (err error) {
 	return err
 }
 
+// readTwice reads a file once more if that fails: a virus scanner, for one, keeps others from a file for a moment, and
+// the work of the whole stop would not count.
+func readTwice(read func() ([]byte, error)) ([]byte, error) {
+	data, err := read()
+	if err != nil {
+		data, err = read()
+	}
+	return data, err
+}
+
 // diskFailed reports whether a file could not be read for a reason that nobody's change of
 // the file gives. Nothing is put back then: a write might fail too, and lose the file.
 func diskFailed(err error) bool {
@@ -177,7 +187,7 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 		return nil
 	}
 	dir := SessionsFolder(s.Loop.stateDir)
-	now, err := optional(ReadFile(dir, k.session.name, maxPathBytes))
+	now, err := readTwice(func() ([]byte, error) { return optional(ReadFile(dir, k.session.name, maxPathBytes)) })
 	if err == nil && k.session.is(now) {
 		return nil
 	}
