@@ -34,8 +34,7 @@ type lanes struct {
 	hands   Hands            // they run the sessions; nil: those run here
 
 	proving *batch    // nil: no checks run
-	most    int       // how much work is tested together; 0: all that there is
-	again   int       // how often in a row work was tested again, because a person had committed
+	queue   queue     // how much work is tested together
 	broken  int       // how many tests in a row were not possible
 	joined  string    // the last commit of the person's branch that was looked at
 	clash   string    // why it cannot be joined; "": it can

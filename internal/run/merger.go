@@ -168,13 +168,14 @@ func (l *lanes) test(ctx context.Context) error {
 	}
 	b := &batch{merged: map[*lane]string{}, refused: map[*lane]refusal{}}
 	for _, one := range l.all {
-		if one.stage == queued && (l.most == 0 || len(b.lanes) < l.most) {
+		if one.stage == queued {
 			b.lanes = append(b.lanes, one)
 		}
 	}
 	if len(b.lanes) == 0 {
 		return nil
 	}
+	b.lanes = b.lanes[:l.queue.size(len(b.lanes))]
 	if err := l.join(ctx); err != nil {
 		return err
 	}
@@ -271,7 +272,6 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 }
 
 const (
-	mostAgain     = 3   // how often work is tested again in a row, because a person commits meanwhile
 	mostBroken    = 3   // how often in a row it may be impossible to test
 	mostConflicts = 5   // after so many with one file, a feature waits for a person
 	maxInConflict = 500 // files of one merge; if there are more, it waits, too
@@ -314,30 +314,31 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 			}
 		}
 	}
-	switch {
-	case len(b.merged) == 0:
+	if len(b.merged) == 0 {
 		return l.save()
-	case b.unfit.why == "":
-		head, err := l.repo.Head(ctx)
+	}
+	var next verdict
+	head := ""
+	if b.unfit.why == "" {
+		var err error
+		head, err = l.repo.Head(ctx)
 		moved := err == nil && head != l.joined // nothing gets to a person's branch that was not proven with what is there
-		if l.again < mostAgain && (moved || !l.repo.Whole(ctx, b.tip, b.below)) {
-			l.again++
-			return nil
-		}
-		l.again = 0
-		l.most *= 2
+		next = l.queue.passed(moved || !l.repo.Whole(ctx, b.tip, b.below))
+	} else {
+		next = l.queue.failed(len(b.merged))
+	}
+	switch next {
+	case merge:
 		return l.take(ctx, b, head)
-	case len(b.merged) > 1:
-		l.most = len(b.merged) / 2
-		return nil
+	case giveBack:
+		for one := range b.merged {
+			one.done.results, one.done.tip = b.results, b.tip
+			one.done.failed = !b.unfit.waits
+			l.refuse(one, b.unfit)
+		}
+		return l.save()
 	}
-	l.again = 0
-	for one := range b.merged {
-		one.done.results, one.done.tip = b.results, b.tip
-		one.done.failed = !b.unfit.waits
-		l.refuse(one, b.unfit)
-	}
-	return l.save()
+	return nil // it is tested again
 }
 
 // take makes proven work the work of the run, and claims its features. From the save on it is merged, also if the run
