@@ -77,17 +77,15 @@ func (t *laneTrial) listed() error {
 	return nil
 }
 
-// tidy checks that no worktree, branch or change is left, and that the tag of before is there.
+// tidy checks that no folder or repository of lanes, branch or change is left, and that the tag of before is there.
 func (t *laneTrial) tidy() error {
 	var all error
 	for want, args := range map[string][]string{
-		"main":                  {"for-each-ref", "--format=%(refname:short)", "refs/heads"},
-		"worktree " + t.project: {"worktree", "list", "--porcelain"},
-		"M feature_list.json":   {"status", "--porcelain", "--", ".", ":(exclude).claude"},
-		t.base:                  {"for-each-ref", "--format=%(objectname)", "refs/tags/ralph/backup"},
+		"main":                {"for-each-ref", "--format=%(refname:short)", "refs/heads"},
+		"M feature_list.json": {"status", "--porcelain", "--", ".", ":(exclude).claude"},
+		t.base:                {"for-each-ref", "--format=%(objectname)", "refs/tags/ralph/backup"},
 	} {
 		got, err := t.git(args...)
-		got, _, _ = strings.Cut(got, "\nHEAD ")
 		if err != nil || got != want {
 			all = errors.Join(all, err, fmt.Errorf("git %q says %q, want %q", args, got, want))
 		}
@@ -95,6 +93,11 @@ func (t *laneTrial) tidy() error {
 	left, err := os.ReadDir(filepath.Join(t.root, "home", ".cache", "ralph"))
 	if err == nil && len(left) > 0 {
 		all = errors.Join(all, fmt.Errorf("%s is left in the cache folder", left[0].Name()))
+	}
+	for _, dir := range t.recordDirs() {
+		if _, err := os.Lstat(filepath.Join(dir, "lanes.git")); err == nil {
+			all = errors.Join(all, errors.New("the repository of the lanes is left"))
+		}
 	}
 	if _, err := os.Lstat(filepath.Join(t.project, ".git", "index.lock")); err == nil {
 		all = errors.Join(all, errors.New("the lock of the index is left"))

@@ -214,7 +214,7 @@ func TestLanes(t *testing.T) {
 		laneTrials(h, "runner", features, n, 0, nap)
 		laneTrials(h, "runner", features, n, 4, 0)
 	}
-	for _, broken := range []string{"believes checks that fail", "leaves worktrees"} {
+	for _, broken := range []string{"believes checks that fail", "leaves lanes"} {
 		h.control(broken, func(c *harness) { laneTrials(c, broken, 24, 4, 8, 0) })
 	}
 }

@@ -23,7 +23,7 @@ type month struct {
 	ahead   time.Duration // its clock, of the system's
 	before  record        // when the last run was over
 	lacking bool          // a run has said that a file of its lacks something
-	warned  string        // the warnings of runs that could not remove a worktree
+	warned  string        // the warnings of runs that could not remove a lane
 }
 
 // git calls git in the project.
@@ -178,14 +178,12 @@ func (m *month) small() error {
 		if err != nil {
 			return err
 		}
-		trees, err := m.git("worktree", "list", "--porcelain")
+		folders, err := filepath.Glob(filepath.Join(m.root, "home", ".cache", "ralph", "*", "lane-*"))
 		if err != nil {
 			return err
 		}
-		for line := range strings.Lines(branches + "\n" + trees) {
-			line = strings.TrimSpace(line)
-			name, isTree := strings.CutPrefix(line, "worktree ")
-			left := isTree && name != m.project || strings.HasPrefix(line, "ralph/")
+		for _, name := range append(folders, strings.Fields(branches)...) {
+			left := filepath.IsAbs(name) || strings.HasPrefix(name, "ralph/")
 			if left && !strings.Contains(m.warned, name) {
 				return fmt.Errorf("%s is left, and no run has said so", name)
 			}

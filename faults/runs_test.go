@@ -45,7 +45,7 @@ var runners = map[string]build{
 			all[i].Passed = true
 		}
 		return all, refusal{}, err`}),
-	"leaves worktrees": plainRun(change{"internal/run", "lanes.tidy", ``}),
+	"leaves lanes": plainRun(change{"internal/run", "lanes.tidy", ``}),
 
 	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listed", `return true`},
 		change{"internal/run", "lanes.turn", `

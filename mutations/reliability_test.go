@@ -181,7 +181,7 @@ var reliability = []row{
 		"	return nil",
 	},
 	{
-		"No worktree, branch of a lane or git lock is left.",
+		"No folder or branch of a lane and no git lock is left.",
 		runner("lanes"),
 		"internal/run/lane.go",
 		`	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
@@ -192,8 +192,8 @@ var reliability = []row{
 		"No run ends for that, and the person's work stays as it is.",
 		unit("worktree", "^TestForwardRefuses$"),
 		"internal/worktree/forward.go",
-		"	if len(s.other) > 0 {",
-		"	if len(s.other) > 100 {",
+		`		_, err = here.git(ctx, "read-tree", "-m", "-u", "--dry-run", old, new)`,
+		"		err = nil",
 	},
 
 	// What bad input gets.

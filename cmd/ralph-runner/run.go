@@ -133,7 +133,7 @@ func (k *runner) flags() {
 		"let a line that matches `RE` claim that all is done")
 	f.StringVar(&k.branch, "branch", "", "check out the branch `NAME`; make it if missing")
 	f.Lookup("branch").NoOptDefVal = usualBranch
-	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own git worktree")
+	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own folder")
 	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: leave the merge to you")
 	f.StringVar(&o.PR, "pr", "",
 		"as --no-merge, and run the shell command `CMD` for the branch")

@@ -54,7 +54,7 @@ here.`,
 	f.StringVar(&k.engine, "engine", "", "connect to the engine at `URL`, if the credential does not say it")
 	f.IntVar(&k.lanes, "lanes", 1, "work on `N` features at a time")
 	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the run's one")
-	f.StringVar(&k.dir, "dir", "", "keep the worktrees in `DIR`, not in your cache folder")
+	f.StringVar(&k.dir, "dir", "", "keep the lanes in `DIR`, not in your cache folder")
 	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics at `HOST:PORT`")
 	f.BoolVar(&k.asJSON, "json", false, "print a line of JSON for each event")
 	permissionFlags(f, &k.asked)
@@ -137,7 +137,7 @@ func (k *worker) sayer(w io.Writer) func(fleet.Event) {
 	}
 }
 
-// takeDir makes the folder for the worktrees, and keeps other workers out of it until the lock is closed. Without --dir
+// takeDir makes the folder for the lanes, and keeps other workers out of it until the lock is closed. Without --dir
 // it is the first one that is free.
 func (k *worker) takeDir() (lock *os.File, err error) {
 	if k.dir != "" {
@@ -154,7 +154,7 @@ func (k *worker) takeDir() (lock *os.File, err error) {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("no folder for the worktrees: %w; name one with --dir", err)
+		return nil, fmt.Errorf("no folder for the lanes: %w; name one with --dir", err)
 	}
 	k.usual = filepath.Join(cache, "ralph", "worker")
 	k.dir = k.usual

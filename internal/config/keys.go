@@ -122,7 +122,7 @@ var keys = []key[Config]{
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
 		about: "Commands that make what git ignores and the checks need, such as packages. They run in a " +
-			"new copy and in each new worktree of a run with workers. All run again before checks if a file in a " +
+			"new copy and in the folder of each lane of a run with workers. All run again before checks if a file in a " +
 			"when_changed has changed, or a check changed what they made. Files of theirs that git does not " +
 			"ignore are removed.",
 	}, {
@@ -198,7 +198,7 @@ var keys = []key[Config]{
 	}, {
 		name: "workers", example: `4`,
 		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
-		about: "How many features a run works on at a time, each in a git worktree.",
+		about: "How many features a run works on at a time, each in a folder of its own.",
 	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },

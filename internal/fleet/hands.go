@@ -90,7 +90,7 @@ type session struct {
 	files []string // with which it begins, but for the first bundle
 }
 
-// Work has a worker run a session, and takes its commit into the lane's worktree. An error of the engine ends the
+// Work has a worker run a session, and takes its commit into the lane's folder. An error of the engine ends the
 // session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
 func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 	s := &session{Hands: h, Job: j}
@@ -313,7 +313,7 @@ func (s *session) forget() {
 	s.files = nil
 }
 
-// list stores the list as the lane's worktree has it.
+// list stores the list as the lane's folder has it.
 func (s *session) list() error {
 	text, err := loopdir.ReadFile(s.Tree.Project(), s.List, features.MaxBytes)
 	if err != nil {
@@ -343,7 +343,7 @@ func (s *session) notes() error {
 	return os.WriteFile(s.hub.Path(s.order.NotesText), text, 0o600)
 }
 
-// take brings a worker's commit into the lane's worktree, and its claim into the lane's list.
+// take brings a worker's commit into the lane's folder, and its claim into the lane's list.
 func (s *session) take(ctx context.Context, got work) error {
 	list, err := loopdir.ReadFile(s.Tree.Project(), s.List, features.MaxBytes)
 	if err != nil {
@@ -370,7 +370,7 @@ func (s *session) take(ctx context.Context, got work) error {
 	return claim(s.Job, list)
 }
 
-// bring brings a worker's commit into the lane's worktree.
+// bring brings a worker's commit into the lane's folder.
 func (s *session) bring(ctx context.Context, got work) error {
 	if got.Work == "" {
 		return errors.New("the worker has handed in no bundle")

@@ -194,7 +194,9 @@ func TestResume(t *testing.T) {
 				w.ok(os.WriteFile(filepath.Join(w.top, row.other), []byte("other\n"), 0o644))
 				w.git(w.top, "add", row.other)
 				w.git(w.top, "-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "Other")
-				_, err := w.lane.Update(ctx, w.git(w.top, "rev-parse", "HEAD"))
+				head, err := w.repo.Head(ctx)
+				w.ok(err)
+				_, err = w.lane.Update(ctx, head)
 				w.ok(err)
 			}
 			go func() {

@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// A worker's folder has a folder for each run: the repository repo, a worktree lane-N for each lane, what git needs
-// beside it in lane-N.git, and the files used and open-N. used says when the folder was last opened for a session.
-// open-N is there while what a session does in lane-N is not handed in.
+// A worker's folder has a folder for each run: the repository repo, a folder lane-N for each lane, and the files used
+// and open-N. used says when the folder was last opened for a session. open-N is there while what a session does in
+// lane-N is not handed in.
 const (
 	usedFile = "used"
 	goneMark = "gone-" // begins the name of a folder that is being removed
@@ -66,7 +66,7 @@ var fetched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 // ours matches the names of what a worker makes in the folder of a run.
 var ours = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(repo|used|(lane|open)-[0-9]+|lane-[0-9]+\.git)$`)
+	return regexp.MustCompile(`^(repo|used|(lane|open)-[0-9]+)$`)
 })
 
 // oldRun reports whether a folder is that of a run that was not opened for long, and whether it has work that

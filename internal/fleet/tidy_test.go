@@ -31,11 +31,11 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	for name, files := range map[string][]string{
-		"old":       {"used", "repo/.git/HEAD", "lane-1/a.txt", "lane-12/a.txt"},
-		"recent":    {"used", "repo/.git/HEAD", "lane-1/a.txt"},
-		"open":      {"used", "repo/.git/HEAD", "lane-1/a.txt", "open-1"},
-		"person's":  {"used", "repo/.git/HEAD", "thesis.txt"},
-		"unmarked":  {"repo/.git/HEAD", "lane-1/a.txt"},
+		"old":       {"used", "repo/HEAD", "lane-1/a.txt", "lane-12/a.txt"},
+		"recent":    {"used", "repo/HEAD", "lane-1/a.txt"},
+		"open":      {"used", "repo/HEAD", "lane-1/a.txt", "open-1"},
+		"person's":  {"used", "repo/HEAD", "thesis.txt"},
+		"unmarked":  {"repo/HEAD", "lane-1/a.txt"},
 		"gone-half": {"lane-1/a.txt"},
 	} {
 		for _, one := range files {
@@ -86,38 +86,31 @@ func TestTidyWhileFetching(t *testing.T) {
 	}
 	say := func(text string) { t.Log(text) }
 	l := &lane{Worker: &Worker{Dir: t.TempDir(), Env: loop.Env{Vars: os.Environ()}, Say: func(e Event) { say(e.Text) }}}
-	top := filepath.Join(l.Dir, "run", "repo")
-	used := filepath.Join(l.Dir, "run", usedFile)
+	dir := filepath.Join(l.Dir, "run")
+	used := filepath.Join(dir, usedFile)
 	killed, kill := context.WithCancel(t.Context())
 	kill()
-	if err := l.fetch(killed, nil, top, order{}); err == nil {
+	o := order{Run: "run", Folder: ".", List: "list.json", Commit: strings.Repeat("0", 40)}
+	if _, err := l.fetch(killed, nil, dir, o); err == nil {
 		t.Fatal("a lane that ends has fetched all")
 	}
 	if _, err := os.Stat(used); err != nil {
 		t.Error(err)
 	}
-	var commit string
-	for _, args := range [][]string{
-		{"init", "-q"}, {"config", "user.name", "me"}, {"config", "user.email", "me@example.com"},
-		{"commit", "-q", "--allow-empty", "-m", "First"}, {"rev-parse", "HEAD"},
-	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = top
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		commit = strings.TrimSpace(string(out))
+	repo, err := l.fetch(t.Context(), nil, dir, o)
+	if err != nil {
+		t.Fatal(err)
 	}
 	long := time.Now().AddDate(0, 0, -8)
 	if err := os.Chtimes(used, long, long); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.fetch(t.Context(), nil, top, order{Commit: commit}); err != nil {
-		t.Fatal(err)
+	again, err := l.fetch(t.Context(), nil, dir, o)
+	if err != nil || again != repo {
+		t.Fatalf("the repository is not the one that is open, %v", err)
 	}
 	Tidy(l.Dir, say)
-	if _, err := os.Stat(top); err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,13 +17,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // Worker lends lanes of this machine to a run elsewhere.
 type Worker struct {
 	Env    loop.Env
 	Engine jobs.Options
-	Dir    string // for the repositories and worktrees
+	Dir    string // for the repositories and folders of lanes
 	Lanes  int
 
 	// Agent finds the agent for the name that a run asks for.
@@ -32,6 +34,9 @@ type Worker struct {
 	Version string      // of this program
 	Say     func(Event) // tells people what happens; several lanes may call it
 	Health  Health
+
+	fetching sync.Mutex                // guards repos, and what comes into them
+	repos    map[string]*worktree.Repo // by the run's id
 }
 
 // Event is something that people may want to know of a worker.
@@ -195,7 +200,6 @@ func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string,
 	if err != nil {
 		return r, "", err
 	}
-	defer co.repo.Close()
 	asked := l.Asked
 	if o.Model != "" && agent.IsModel(o.Model) {
 		asked.Model = o.Model

@@ -60,7 +60,8 @@ func newWorld(t testing.TB) *world {
 	w.git(w.top, "add", "-A")
 	w.git(w.top, "-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "First")
 	w.begin = w.git(w.top, "rev-parse", "HEAD")
-	options := worktree.Options{Project: w.top, Env: os.Environ(), Except: []string{listFile}}
+	options := worktree.Options{Project: w.top, Env: os.Environ(), Except: []string{listFile},
+		Own: filepath.Join(dir, "lanes.git"), Keep: true}
 	w.repo, err = worktree.Open(t.Context(), options)
 	w.ok(err)
 	t.Cleanup(w.repo.Close)
@@ -158,8 +159,9 @@ func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
 		bundle, err := os.ReadFile(got.Work)
 		w.ok(err)
 		head, pack, _ := strings.Cut(string(bundle), "\n\n")
-		cmd := exec.Command("git", "index-pack", "--stdin", "--fix-thin")
-		cmd.Dir, cmd.Stdin = w.top, strings.NewReader(pack)
+		own := filepath.Join(w.dir, "lanes.git")
+		cmd := exec.Command("git", "--git-dir="+own, "index-pack", "--stdin", "--fix-thin")
+		cmd.Dir, cmd.Stdin = own, strings.NewReader(pack)
 		w.ok(cmd.Run())
 		lines := strings.Split(head, "\n")
 		commit, _, _ = strings.Cut(lines[len(lines)-1], " ")
@@ -183,7 +185,7 @@ func file(mode, name, text string) hand {
 
 // work adds an entry to the tree of the order's commit.
 func (w *world) work(o order, entry string, all ...hostile.Object) (report, []hostile.Object) {
-	was := w.git(w.top, "ls-tree", o.Commit)
+	was := w.git(w.top, "--git-dir="+filepath.Join(w.dir, "lanes.git"), "ls-tree", o.Commit)
 	entries := [][2]string{}
 	added := [2]string{entry, all[len(all)-1].ID()}
 	_, name, _ := strings.Cut(entry, " ")
@@ -319,15 +321,15 @@ func (w *world) damage() (all []string) {
 	entries, err := os.ReadDir(w.dir)
 	w.ok(err)
 	for _, e := range entries {
-		if !strings.Contains(" project lane engine ", " "+e.Name()+" ") {
+		if !strings.Contains(" project lane lanes.git engine ", " "+e.Name()+" ") {
 			all = append(all, "there is "+e.Name())
 		}
 	}
 	if _, err := os.Stat(filepath.Join(w.top, ".git", "hooks", "pre-commit")); err == nil {
 		all = append(all, "there is a hook")
 	}
-	cmd := exec.Command("git", "merge-base", "--is-ancestor", w.begin, "refs/heads/lane")
-	cmd.Dir = w.top
+	cmd := exec.Command("git", "merge-base", "--is-ancestor", w.begin, "HEAD")
+	cmd.Dir = w.lane.Dir()
 	if cmd.Run() != nil {
 		all = append(all, "the lane has lost its history")
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// Lane is one of several workers of a run. It has a git worktree and a branch of its own.
+// Lane is one of several workers of a run. It has a folder, with a git repository, and a branch of its own.
 type Lane struct {
 	Number  int    `json:"number"` // from 1
-	Dir     string `json:"dir"`    // absolute path of its worktree
+	Dir     string `json:"dir"`    // absolute path of its folder
 	Branch  string `json:"branch"`
 	Base    string `json:"base"`             // the commit of the loop's branch from which its work begins
 	Feature string `json:"feature"`          // what it works on, or worked on last; "": the loop as a whole
@@ -67,15 +67,15 @@ func (r *Run) Branches() []Branch {
 // Branch returns the name of the run's own branch.
 func (r *Run) Branch() string { return "ralph/" + r.ID }
 
-// LeftBranches returns the branches of lanes that wait for a person, by feature; for a feature on which nobody has
-// worked yet, the folder of its worktree.
+// LeftBranches returns the branches of lanes that wait for a person, and where their files are, by feature; for a
+// feature on which nobody has worked yet, only that folder.
 func (r *Run) LeftBranches() map[string]string {
 	all := map[string]string{}
 	for _, one := range r.Lanes {
 		if one.Parked != "" && one.Parked != Abandoned {
 			all[one.Feature] = one.Dir
 			if one.Open {
-				all[one.Feature] = one.Branch
+				all[one.Feature] = fmt.Sprintf("%s (in %s)", one.Branch, one.Dir)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ const (
 	maxTouched = 1000 // those that a lane's record keeps
 )
 
-// Conflict gives work back that does not fit to what others have done. It is merged into the worktree before the next
+// Conflict gives work back that does not fit to what others have done. It is merged into the folder before the next
 // session.
 func (l *Lane) Conflict(files []worktree.Conflict) {
 	var b strings.Builder

@@ -8,17 +8,17 @@ import (
 // TestToMerge names a branch only for a feature on which somebody has worked.
 func TestToMerge(t *testing.T) {
 	r := Run{Lanes: []Lane{
-		{Number: 1, Branch: "b/1", Feature: "a", Open: true, Parked: "it does not fit"},
-		{Number: 2, Branch: "b/2", Feature: "b", Dir: "/lanes/2", Parked: "its worktree cannot be prepared"},
+		{Number: 1, Branch: "b/1", Dir: "/lanes/1", Feature: "a", Open: true, Parked: "it does not fit"},
+		{Number: 2, Branch: "b/2", Feature: "b", Dir: "/lanes/2", Parked: "its folder cannot be prepared"},
 		{Number: 3, Branch: "b/3", Feature: "c"},
 	}}
 	got := r.ToMerge()
-	want := []string{"a waits on the branch b/1: it does not fit", "b waits: its worktree cannot be prepared"}
+	want := []string{"a waits on the branch b/1: it does not fit", "b waits: its folder cannot be prepared"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	left := r.LeftBranches()
-	if len(left) != 2 || left["a"] != "b/1" || left["b"] != "/lanes/2" {
+	if len(left) != 2 || left["a"] != "b/1 (in /lanes/1)" || left["b"] != "/lanes/2" {
 		t.Errorf("left: %q", left)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Hands run the sessions of lanes somewhere else.
 type Hands interface {
-	// Work runs a session, and leaves what it did in the lane's worktree. It returns when the session is over, or ctx
+	// Work runs a session, and leaves what it did in the lane's folder. It returns when the session is over, or ctx
 	// ends. It may be called for several lanes at a time.
 	Work(ctx context.Context, j Job) Worked
 	// Leave takes a feature from the worker that has it, if Work was not called for it yet.
@@ -28,7 +28,7 @@ type Worked struct {
 	Kept            func() // is called when the record has the session's end; nil: nobody waits for that
 }
 
-// Job is a session of a lane. Nobody else uses the lane's worktree while it is worked.
+// Job is a session of a lane. Nobody else uses the lane's folder while it is worked.
 type Job struct {
 	Run, Loop string // the run's id, and the loop's name
 	Feature   string // id; "": the loop as a whole

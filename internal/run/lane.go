@@ -24,7 +24,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// openLanes makes the worktrees of a run, or opens those that it has. It refuses what could lose work.
+// openLanes makes the folders of the lanes of a run, or opens those that it has. It refuses what could lose work.
 func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	p, done, err := r.look()
 	if err != nil {
@@ -42,8 +42,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		return nil, err
 	}
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
-	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(),
-		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into})
+	l.repo, err = r.openRepo(ctx, p, r.Record.Merges.Into)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +51,14 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		l.repo.Close()
 	}
 	return l, err
+}
+
+// openRepo opens the repository of the run. It stays from run to run, as long as a lane has work.
+func (r *Run) openRepo(ctx context.Context, p *loop.Picture, branch string) (*worktree.Repo, error) {
+	return worktree.Open(ctx, worktree.Options{
+		Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(), Branch: branch,
+		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Keep: true,
+	})
 }
 
 // onPersonsBranch refuses to work while a branch of this run or of an earlier one is checked out in the project: the
@@ -84,7 +91,7 @@ func (l *lanes) findList(p *loop.Picture) (err error) {
 	return err
 }
 
-// makeTrees makes what is missing of the run's branch and its worktrees.
+// makeTrees makes what is missing of the run's branch and of the folders of its lanes.
 func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	begins := l.Record.Backup == ""
 	if begins {
@@ -98,7 +105,7 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err != nil {
-		return fmt.Errorf("no folder for the worktrees of the lanes: %w", err)
+		return fmt.Errorf("no folder for the lanes: %w", err)
 	}
 	// Here the run begins: whatever refuses it comes before this.
 	err = l.openFiles()
@@ -125,7 +132,7 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	l.workTree = l.merger.Dir()
 	for i := range l.Record.Lanes {
 		one := &lane{Lane: &l.Record.Lanes[i]}
-		if one.Base != "" { // else its worktree is made for its first feature
+		if one.Base != "" { // else its folder is made for its first feature
 			one.tree, err = l.addTree(ctx, one.Dir, one.Branch, one.Base)
 			if err != nil {
 				return err
@@ -152,6 +159,9 @@ func (l *lanes) beginBranch(ctx context.Context) error {
 	for _, b := range l.Record.Unmerged {
 		if b.Commit == "" || l.repo.At(ctx, b.Name) != b.Commit { // nobody has proven what is there
 			continue
+		}
+		if err := l.repo.Fetch(ctx, b.Commit); err != nil {
+			return err
 		}
 		commit, conflicts, err := l.repo.Join(ctx, b.Commit, m.Commit)
 		if err != nil {
@@ -193,19 +203,20 @@ func (l *lanes) dropJoined(ctx context.Context) error {
 	return l.save()
 }
 
-// addTree makes a worktree and prepares it, or opens it as it is. If the run is killed meanwhile, it is prepared again.
+// addTree makes the folder of a lane and prepares it, or opens it as it is. If the run is killed meanwhile, it is
+// prepared again.
 func (l *lanes) addTree(ctx context.Context, dir, branch, base string) (*worktree.Tree, error) {
 	t, err := l.repo.Add(ctx, dir, branch, base)
 	if err != nil || t.Prepared() != "" {
 		return t, err
 	}
 	if err := l.prepareTree(ctx, t); err != nil {
-		return nil, notReady{fmt.Errorf("the worktree %s is not ready: %w", dir, err)}
+		return nil, notReady{fmt.Errorf("the folder %s is not ready: %w", dir, err)}
 	}
 	return t, nil
 }
 
-// notReady means that a command failed without which no worktree is ready.
+// notReady means that a command failed without which no folder is ready.
 type notReady struct{ error }
 
 // start begins a session of a lane with the feature of a step.
@@ -213,8 +224,8 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) {
-		err = fmt.Errorf("a worktree cannot be prepared: %w", err)
-		if l.unprepared(one, err.Error()) {
+		err = fmt.Errorf("the folder of a lane cannot be prepared: %w", err)
+		if l.unprepared(ctx, one, err.Error()) {
 			return s, l.save()
 		}
 	}
@@ -271,18 +282,18 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	return s, nil
 }
 
-// mostUnprepared is how often it may be impossible to prepare a lane's worktree, while no other one is prepared.
+// mostUnprepared is how often it may be impossible to prepare a lane's folder, while no other one is prepared.
 const mostUnprepared = 3
 
-// unprepared keeps a lane that has no worktree from asking for work for a while: a disk may be full for a moment, and a
+// unprepared keeps a lane that has no folder from asking for work for a while: a disk may be full for a moment, and a
 // person's gc may have thrown away what git wrote. Another lane may take the feature meanwhile. In the end the work
 // that the lane has waits for a person. It returns false if there is none, and no lane can work.
-func (l *lanes) unprepared(one *lane, why string) bool {
+func (l *lanes) unprepared(ctx context.Context, one *lane, why string) bool {
 	often := one.unmade >= mostUnprepared
 	switch {
 	case often && one.Open:
 		one.unmade = 0
-		l.park(one, why)
+		l.park(ctx, one, why)
 	case often && l.in(busy, ended, queued, tested) == 0:
 		return false
 	default:
@@ -294,7 +305,7 @@ func (l *lanes) unprepared(one *lane, why string) bool {
 	return true
 }
 
-// prepare brings a lane's worktree up to date for a feature, and gives it a copy of the list.
+// prepare brings a lane's folder up to date for a feature, and gives it a copy of the list.
 func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err error) {
 	if l.proving == nil {
 		if err := l.join(ctx); err != nil {
@@ -304,9 +315,10 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 	commit := l.Record.Merges.Commit
 	l.swap(one, feature)
 	if one.Open && one.Feature != feature {
-		l.park(one, record.Abandoned)
+		l.park(ctx, one, record.Abandoned)
 	}
-	if one.tree == nil {
+	isNew := one.tree == nil
+	if isNew {
 		one.Base = commit
 		if err := l.save(); err != nil {
 			return err
@@ -317,6 +329,8 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 		}
 	}
 	switch {
+	case isNew:
+		one.Given = ""
 	case !one.Open:
 		if err := one.tree.Reset(ctx, commit); err != nil {
 			return err
@@ -324,6 +338,10 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 		one.Given = ""
 	case one.tree.Base() != commit:
 		if err := l.update(ctx, one, commit); err != nil {
+			return err
+		}
+	default: // the next agent gets nothing of what this one has left in git's folder
+		if _, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session"); err != nil {
 			return err
 		}
 	}
@@ -339,7 +357,12 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 
 // park puts a lane's work aside, where it waits for a person, and gives the lane a new place. --resume takes it up
 // again.
-func (l *lanes) park(one *lane, why string) {
+func (l *lanes) park(ctx context.Context, one *lane, why string) {
+	if one.tree != nil {
+		if err := l.publish(ctx, one); err != nil {
+			l.Screen.Warn(fmt.Sprintf("the work of lane %d stays in %s: %v", one.Number, one.Dir, err))
+		}
+	}
 	aside := *one.Lane
 	aside.Number = len(l.Record.Lanes) + 1
 	aside.Current = nil
@@ -368,7 +391,7 @@ func (l *lanes) park(one *lane, why string) {
 	l.Screen.Merged(one.Number, aside.Feature, branch, why)
 }
 
-// swap gives a lane the worktree of another one that has work on the feature. After an ending the loop no longer knows
+// swap gives a lane the folder of another one that has work on the feature. After an ending the loop no longer knows
 // which lane had which feature.
 func (l *lanes) swap(one *lane, feature string) {
 	for _, other := range l.all {
@@ -409,7 +432,7 @@ func (l *lanes) copyList(one *lane) error {
 	return one.tree.WriteFile(l.list, text)
 }
 
-// givenNotes is the file of a lane's worktree that has the notes as the lane got them.
+// givenNotes is the file of a lane's folder that has the notes as the lane got them.
 var givenNotes = filepath.Join(record.Folder, loopdir.ProgressFile)
 
 // takeNotes adds what a lane's agent has written into its copy of progress.txt to the loop's own one.
@@ -423,19 +446,19 @@ func (l *lanes) takeNotes(one *lane) {
 		err = l.store.AddNotes(loop.LockWait, given, now)
 	}
 	if err != nil {
-		l.Screen.Warn(fmt.Sprintf("the notes of lane %d stay in its worktree: %v", one.Number, err))
+		l.Screen.Warn(fmt.Sprintf("the notes of lane %d stay in its folder: %v", one.Number, err))
 	}
 }
 
 // lanePrompt says what is different in a lane, and what the merger said of the work so far.
 func (l *lanes) lanePrompt(one *lane) string {
 	var b strings.Builder
-	b.WriteString("\nOthers work on other features at the same time, each in a git worktree of its own. Yours is the " +
+	b.WriteString("\nOthers work on other features at the same time, each in a clone of its own. Yours is the " +
 		"folder in which you are. Work only there, on its branch. Do not push. The list in it is your copy: claim your " +
 		"feature there. When your session is over, your work is merged and checked, and your notes go to all.\n")
 	if one.Given != "" {
 		// The output is data: it cannot end its own fence.
-		fmt.Fprintf(&b, "\nYour work so far is in the worktree. It is not merged, because:\n```\n%s\n```\n",
+		fmt.Fprintf(&b, "\nYour work so far is in this folder. It is not merged, because:\n```\n%s\n```\n",
 			strings.ReplaceAll(one.Given, "```", "` ` `"))
 	}
 	if len(one.Conflicts) > 0 {
@@ -451,7 +474,7 @@ func (l *lanes) lanePrompt(one *lane) string {
 // maxNamed is how many files a prompt names.
 const maxNamed = 50
 
-// prepareTree has a worktree prepared, as ralph.json says.
+// prepareTree has a folder prepared, as ralph.json says.
 func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 	p, done, err := l.look()
 	if err != nil {
@@ -469,19 +492,57 @@ func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 	return t.SetPrepared(inputs)
 }
 
-// remove removes a lane's worktree and branch, unless it has work that is not merged.
+// publish gives the project's repository the branch of a lane, with all work of the lane that can be committed.
+func (l *lanes) publish(ctx context.Context, one *lane) error {
+	ctx = context.WithoutCancel(ctx)
+	_, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session that was stopped")
+	return errors.Join(err, one.tree.Publish(ctx))
+}
+
+// publishLanes gives the project's repository the branches of the lanes with which the run before was killed: nobody
+// else goes on with them.
+func (r *Run) publishLanes(ctx context.Context, last *record.Run) error {
+	open := slices.DeleteFunc(slices.Clone(last.Lanes), func(one record.Lane) bool {
+		_, gone := os.Lstat(one.Dir)
+		return !one.Open || gone != nil
+	})
+	if len(open) == 0 {
+		return nil
+	}
+	p, done, err := r.look()
+	if err != nil {
+		return err
+	}
+	defer done()
+	repo, err := r.openRepo(ctx, p, last.Merges.Into)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	for _, one := range open {
+		tree, failed := repo.Add(ctx, one.Dir, one.Branch, one.Base)
+		if failed == nil {
+			_, _, failed = tree.Commit(ctx, worktree.Saves+" of a run that was killed")
+			failed = errors.Join(failed, tree.Publish(ctx))
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// remove removes a lane's folder and branch, unless it has work that is not merged.
 func (l *lanes) remove(ctx context.Context, one *lane) error {
 	if one.Open {
-		if _, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session that was stopped"); err != nil {
+		if err := l.publish(ctx, one); err != nil {
 			return err
 		}
 	} else if one.tree.Reset(ctx, l.Record.Merges.Commit) != nil {
-		return errors.New("the worktree cannot be set back")
+		return errors.New("the folder cannot be set back")
 	}
 	return one.tree.Remove(ctx, l.Record.Merges.Commit)
 }
 
-// tidy removes the worktrees and branches whose work is on the person's branch. The others stay, and people hear where.
+// tidy removes the folders and branches whose work is on the person's branch. The others stay, and people hear where.
 func (l *lanes) tidy(ctx context.Context) {
 	for _, one := range l.all {
 		if one.tree == nil {
@@ -502,12 +563,15 @@ func (l *lanes) tidy(ctx context.Context) {
 	// A run that was refused when it was to go on has not looked whether the person's branch has all.
 	if m := &l.Record.Merges; m.Behind == "" && !(l.resumes && l.tried.IsZero()) {
 		_ = l.repo.Drop(ctx, l.Record.Branch(), m.Commit) // it stays if somebody has moved it
+		if !slices.ContainsFunc(l.all, func(one *lane) bool { return one.Open }) {
+			l.repo.Delete()
+		}
 	}
 }
 
-// stays warns of a worktree that could not be removed. All work in it is merged, or on a branch of its own.
+// stays warns of a folder that could not be removed. All work in it is merged, or on a branch of its own.
 func (l *lanes) stays(dir string, err error) {
 	if err != nil {
-		l.Screen.Warn(fmt.Sprintf("the worktree %s stays: %v; nothing is lost if you delete it", dir, err))
+		l.Screen.Warn(fmt.Sprintf("the folder %s stays: %v; nothing is lost if you delete it", dir, err))
 	}
 }

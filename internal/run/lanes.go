@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// A run with lanes works several features at once, each in a worktree of its own. One goroutine does all that
+// A run with lanes works several features at once, each in a folder of its own. One goroutine does all that
 // changes the record, the loop or a branch; the goroutine of a lane only runs the agent, and that of a batch only runs
 // checks. So the loop's record has one writer, and merges come one after the other.
 
@@ -65,7 +65,7 @@ type lane struct {
 	again  time.Time     // when it asks for work again; zero: at once
 	why    string        // with again: for what it waits
 	failed int           // sessions in a row that met an overload
-	unmade int           // how often its worktree could not be prepared since one was
+	unmade int           // how often its folder could not be prepared since one was
 
 	offered bool // with busy: no worker has its session
 }
@@ -232,7 +232,7 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 	all, own := l.inTurn()
 	for i, one := range all {
-		select { // it can take a while to make a worktree
+		select { // it can take a while to make a folder
 		case h := <-l.heard:
 			if err := l.hear(ctx, h); err != nil {
 				return nil, err
@@ -294,7 +294,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	return s, nil
 }
 
-// tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
+// tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's folder gets
 // that.
 func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	if merged := l.Record.Merges.Commit; !ev.OthersWork && l.proving == nil && l.at != merged {
@@ -475,7 +475,7 @@ func (l *lanes) given(one *lane, claim *record.Claim) error {
 	return err
 }
 
-// drop forgets a session that does not count. What it did stays in its worktree.
+// drop forgets a session that does not count. What it did stays in its folder.
 func (l *lanes) drop(one *lane) {
 	if one.Current.Session > 0 { // else it was only offered
 		l.takeNotes(one)

@@ -70,25 +70,25 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	case ctx.Err() != nil: // a signal ends the run, which merges it when it goes on
 		one.stage = ended
 	case errors.Is(err, worktree.ErrHistory):
-		l.giveBack(one, lostBase, before)
+		l.giveBack(ctx, one, lostBase, before)
 	case err != nil:
-		l.giveBack(one, err.Error(), before)
+		l.giveBack(ctx, one, err.Error(), before)
 	case one.Feature == "" && !one.done.moved: // work for the loop as a whole has no claim
 	case one.Feature != "" && !claims:
 		one.Given = "the session before yours did not claim the feature in the list"
 	default:
 		if left := one.tree.Unresolved(one.Conflicts); len(left) > 0 {
-			l.giveBack(one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
+			l.giveBack(ctx, one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
 			return
 		}
 		one.stage = queued
 	}
 }
 
-const lostBase = "the branch of this worktree has lost the commit from which it began; " +
+const lostBase = "the branch in this folder has lost the commit from which it began; " +
 	"put it back, with your work on top"
 
-// commit commits what is in a lane's worktree. What is merged then is one commit, with what the agent has written into
+// commit commits what is in a lane's folder. What is merged then is one commit, with what the agent has written into
 // its own ones.
 func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree.Work, moved bool, err error) {
 	message := plain.Line(strings.TrimSpace(one.Feature+" "+title), 200)
@@ -122,13 +122,13 @@ const maxOwn = 20_000
 
 // giveBack gives work back to its agent. If that is for the same reason as before, which is none of a check, it waits
 // for a person.
-func (l *lanes) giveBack(one *lane, why, before string) {
+func (l *lanes) giveBack(ctx context.Context, one *lane, why, before string) {
 	one.stage = tested
 	one.Given = why
 	one.done.refused = true
 	one.Current.Ended.Merge = cmp.Or(one.Current.Ended.Merge, record.GivenBack)
 	if why == before {
-		l.park(one, why)
+		l.park(ctx, one, why)
 		return
 	}
 	first, _, _ := strings.Cut(why, "\n")
@@ -136,12 +136,12 @@ func (l *lanes) giveBack(one *lane, why, before string) {
 }
 
 // refuse gives back work that does not fit, unless that is up to a person.
-func (l *lanes) refuse(one *lane, r refusal) {
+func (l *lanes) refuse(ctx context.Context, one *lane, r refusal) {
 	before := ""
 	if r.waits {
 		before = r.why
 	}
-	l.giveBack(one, r.why, before)
+	l.giveBack(ctx, one, r.why, before)
 }
 
 // claimed returns the title of a lane's feature, and whether its agent claims it, in its copy of the list.
@@ -291,25 +291,25 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return nil
 	}
 	l.broken = 0
-	if len(b.merged) > 0 { // else hooks may have left the merger's worktree at a commit that they refused
+	if len(b.merged) > 0 { // else the merger's folder may be at a commit of others
 		l.at = b.tip
 	}
 	for one, r := range b.refused {
 		if len(r.conflicts) == 0 {
-			l.refuse(one, r)
+			l.refuse(ctx, one, r)
 			continue
 		}
 		if n := len(r.conflicts); n > maxInConflict { // no agent resolves them, and a liar fills the record with them
 			why := fmt.Sprintf("it is in conflict in %d files", n)
-			l.giveBack(one, why, why)
+			l.giveBack(ctx, one, why, why)
 			continue
 		}
 		one.Conflict(r.conflicts)
 		one.Current.Ended.Merge = record.Conflict
-		l.giveBack(one, one.Given, "")
+		l.giveBack(ctx, one, one.Given, "")
 		for file, times := range one.Touched {
 			if times == mostConflicts {
-				l.park(one, fmt.Sprintf("it is in conflict in %s again and again", plain.Line(file, 200)))
+				l.park(ctx, one, fmt.Sprintf("it is in conflict in %s again and again", plain.Line(file, 200)))
 				break
 			}
 		}
@@ -322,8 +322,8 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	if b.unfit.why == "" {
 		var err error
 		head, err = l.repo.Head(ctx)
-		moved := err == nil && head != l.joined // nothing gets to a person's branch that was not proven with what is there
-		next = l.queue.passed(moved || !l.repo.Whole(ctx, b.tip, b.below))
+		// Nothing gets to a person's branch that was not proven with what is there.
+		next = l.queue.passed(err == nil && head != l.joined)
 	} else {
 		next = l.queue.failed(len(b.merged))
 	}
@@ -334,7 +334,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		for one := range b.merged {
 			one.done.results, one.done.tip = b.results, b.tip
 			one.done.failed = !b.unfit.waits
-			l.refuse(one, b.unfit)
+			l.refuse(ctx, one, b.unfit)
 		}
 		return l.save()
 	}

@@ -1,7 +1,7 @@
 package run
 
-// queue decides how much finished work is tested together, and what becomes of it. It tests all that waits; half as much
-// after a failure, until the work that fails stands alone; and twice as much after a success.
+// queue decides how much finished work is tested together, and what becomes of it. It tests all that waits; half as
+// much after a failure, until the work that fails stands alone; and twice as much after a success.
 type queue struct {
 	limit int // how much is tested together; 0: all that waits
 	moves int // how often in a row work was tested again because a person had committed meanwhile

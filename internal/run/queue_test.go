@@ -23,10 +23,14 @@ func TestQueue(t *testing.T) {
 		merged  string
 		given   string
 	}{
-		"all pass together":             {waiting: "abcd", batches: []string{"abcd"}, merged: "abcd"},
-		"one alone fails":               {waiting: "A", batches: []string{"A"}, given: "A"},
-		"the first of four fails":       {waiting: "Abcd", batches: []string{"Abcd", "Ab", "A", "b", "cd"}, merged: "bcd", given: "A"},
-		"the last of four fails":        {waiting: "abcD", batches: []string{"abcD", "ab", "cD", "c", "D"}, merged: "abc", given: "D"},
+		"all pass together": {waiting: "abcd", batches: []string{"abcd"}, merged: "abcd"},
+		"one alone fails":   {waiting: "A", batches: []string{"A"}, given: "A"},
+		"the first of four fails": {
+			waiting: "Abcd", batches: []string{"Abcd", "Ab", "A", "b", "cd"}, merged: "bcd", given: "A",
+		},
+		"the last of four fails": {
+			waiting: "abcD", batches: []string{"abcD", "ab", "cD", "c", "D"}, merged: "abc", given: "D",
+		},
 		"all fail":                      {waiting: "ABC", batches: []string{"ABC", "A", "B", "C"}, given: "ABC"},
 		"a person commits once":         {waiting: "ab", moves: 1, batches: []string{"ab", "ab"}, merged: "ab"},
 		"a person commits all the time": {waiting: "a", moves: 99, batches: []string{"a", "a", "a", "a"}, merged: "a"},

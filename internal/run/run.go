@@ -101,7 +101,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 // Work works on the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could
 // not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
-	unlock, err := r.own()
+	unlock, err := r.own(ctx)
 	if errors.As(err, new(Taken)) { // the run that works on the loop goes on with it, if it was only paused
 		err = cmp.Or(r.revive(ctx), err)
 	}
@@ -181,7 +181,7 @@ func (r *Run) mayBegin(ctx context.Context) error {
 var ErrToldAgain = errors.New("ran the notifiers again that had failed; nothing else was left")
 
 // own makes this process the only one that works a run over the loop.
-func (r *Run) own() (unlock func(), err error) {
+func (r *Run) own(ctx context.Context) (unlock func(), err error) {
 	r.store, err = r.At.Open()
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (r *Run) own() (unlock func(), err error) {
 		err = r.taken()
 	}
 	if err == nil {
-		err = r.ready()
+		err = r.ready(ctx)
 		if err != nil {
 			unlock()
 		}
@@ -203,19 +203,12 @@ func (r *Run) own() (unlock func(), err error) {
 }
 
 // ready prepares the run under its lock.
-func (r *Run) ready() error {
+func (r *Run) ready(ctx context.Context) error {
 	record.SweepFiles(r.At.Project) // also for a run that is refused: nobody else may come
 	last, err := record.Load(r.store)
 	if !r.resumes && err != nil { // a new run needs no record of the last one
 		r.Screen.Warn(err.Error())
 		last, err = nil, nil
-	}
-	if !r.resumes && last != nil {
-		r.previous = last
-		r.Record.Unmerged = slices.DeleteFunc(last.Branches(), func(b record.Branch) bool {
-			tidies := b.Commit != "" && r.Record.Options.Workers > 0 // see dropJoined
-			return !tidies && !r.lacks(b)
-		})
 	}
 	if err != nil {
 		return err
@@ -234,6 +227,16 @@ func (r *Run) ready() error {
 				return err
 			}
 		}
+	}
+	if !r.resumes && last != nil {
+		r.previous = last
+		if err := r.publishLanes(ctx, last); err != nil {
+			r.Screen.Warn(fmt.Sprintf("the work of lanes of run %s stays where it is: %v", last.ID, err))
+		}
+		r.Record.Unmerged = slices.DeleteFunc(last.Branches(), func(b record.Branch) bool {
+			tidies := b.Commit != "" && r.Record.Options.Workers > 0 // see dropJoined
+			return !tidies && !r.lacks(b)
+		})
 	}
 	err = record.CheckSignals(r.Record.Options.CompleteOn) // an agent may have written the record
 	if err != nil {

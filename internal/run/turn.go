@@ -152,7 +152,7 @@ func (h *handout) stuck(failure *decide.Receipt) string {
 	if len(branches) == 0 || failure != nil && h.branches[""] == "" {
 		return ""
 	}
-	look := "a person is to look at " + decide.Names(branches) + ", and to merge that or fix it in its worktree"
+	look := "a person is to look at " + decide.Names(branches) + ", and to merge that or fix it there"
 	return strings.TrimSuffix(look+"; "+h.List.Stuck(), "; ")
 }
 

@@ -42,6 +42,23 @@ func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
 	return err
 }
 
+// Unbundle takes the commit of a bundle of the run, which is believed.
+func (r *Repo) Unbundle(ctx context.Context, file string) error {
+	_, err := apart{r: r}.git(ctx, "bundle", "unbundle", file)
+	return err
+}
+
+// Has reports whether a commit is there.
+func (r *Repo) Has(ctx context.Context, commit string) bool {
+	_, err := apart{r: r}.git(ctx, "cat-file", "-e", commit+"^{commit}")
+	return err == nil
+}
+
+// Anchor names a commit. Git takes a bundle only if what it builds on comes from a name.
+func (r *Repo) Anchor(commit string) error {
+	return os.WriteFile(filepath.Join(r.own, filepath.FromSlash(heads), "base"), []byte(commit+"\n"), 0o600)
+}
+
 // Import takes the commit of a worker's bundle into the repository's objects, and returns it. No ref moves, and nothing
 // is checked out. The worker is not believed: its bundle has one ref and objects of at most max bytes together, each of
 // which is whole; its commit comes from base, and adds at most max bytes to the work tree; no file that it changes is a
@@ -57,7 +74,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
 	// Git removes an old folder with this name.
-	aside, err := os.MkdirTemp(filepath.Join(r.common, "objects"), "tmp_objdir-ralph-")
+	aside, err := os.MkdirTemp(r.objects, "tmp_objdir-ralph-")
 	if err != nil {
 		return "", err
 	}
@@ -65,10 +82,10 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 	if err := r.index(ctx, f, at, aside); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	if err := r.judge(ctx, apart{r: r, objects: aside}, commit, base, max); err != nil {
+	if err := r.judge(ctx, apart{r: r, objects: aside, lent: r.objects}, commit, base, max); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.common, "objects", "pack"))
+	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.objects, "pack"))
 }
 
 // maxHead is the largest beginning of a bundle: a base that is no ancestor of a worker's many commits.
@@ -124,7 +141,7 @@ func (r *Repo) index(ctx context.Context, f *os.File, at int64, aside string) er
 	if err := os.Mkdir(filepath.Join(aside, "pack"), 0o755); err != nil {
 		return err
 	}
-	c := apart{r: r, objects: aside}.command("index-pack", "--stdin", "--strict", "--fix-thin")
+	c := apart{r: r, objects: aside, lent: r.objects}.command("index-pack", "--stdin", "--strict", "--fix-thin")
 	c.Input = f
 	_, err := proc.GitOutput(ctx, c, "index-pack")
 	return err

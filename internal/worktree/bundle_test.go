@@ -142,23 +142,23 @@ func TestHostileBundles(t *testing.T) {
 		}()), "index-pack"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := w.git(w.top, "count-objects", "-v")
+			before := w.gitOfRun("count-objects", "-v")
 			path := filepath.Join(t.TempDir(), "bundle")
 			w.ok(os.WriteFile(path, c.text, 0o600))
 			commit, err := r.Import(t.Context(), path, 10<<20, base)
 			if c.want == "" {
 				w.ok(err)
-				w.want("the commit", w.git(w.top, "cat-file", "-t", commit), "commit")
+				w.want("the commit", w.gitOfRun("cat-file", "-t", commit), "commit")
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want one with %q", err, c.want)
 			}
-			w.want("the objects", w.git(w.top, "count-objects", "-v"), before)
+			w.want("the objects", w.gitOfRun("count-objects", "-v"), before)
 		})
 	}
-	w.git(w.top, "fsck", "--strict")
-	left, _ := filepath.Glob(filepath.Join(w.top, ".git/objects/tmp_*"))
+	w.gitOfRun("fsck", "--strict")
+	left, _ := filepath.Glob(filepath.Join(w.own(), "objects/tmp_*"))
 	w.want("folders that are left", strings.Join(left, " "), "")
 	_, err := r.Import(t.Context(), t.TempDir(), 10<<20, base)
 	w.refused(err, "no file")

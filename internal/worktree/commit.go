@@ -21,30 +21,31 @@ import (
 // ErrHistory is wrapped if commits do not begin at the base that they were given: somebody has rewritten history.
 var ErrHistory = errors.New("history was rewritten")
 
-// Commit commits all that git does not ignore in the worktree, on top of what the agent has committed, and puts the
-// worktree on its branch. The files of the loops stay as they are in the base. changed reports whether the commit
-// differs from the base. It is ErrHistory if what is checked out does not come from the base.
+// Commit commits all that git does not ignore in the tree, on top of what the agent has committed, and makes its .git
+// anew. The files of the loops stay as they are in the base. changed reports whether the commit differs from the base.
+// It is ErrHistory if what is checked out does not come from the base.
 func (t *Tree) Commit(ctx context.Context, message string) (commit string, changed bool, err error) {
 	s, err := t.stage(ctx)
 	if err != nil {
 		return "", false, err
 	}
 	head := s.head
-	if from, err := t.r.Descends(ctx, head, t.base); err != nil || !from {
-		return "", false, errors.Join(err, fmt.Errorf("%w: the lane is at commit %.12s, which does not come from %.12s",
-			ErrHistory, head, t.base))
+	if head != t.tip {
+		if from, err := t.r.Descends(ctx, head, t.base); err != nil || !from {
+			return "", false, errors.Join(err, fmt.Errorf("%w: the lane is at commit %.12s, which does not come from %.12s",
+				ErrHistory, head, t.base))
+		}
 	}
 	commit = head
+	t.r.bases.Store(head, t.base)
 	if !s.clean {
 		commit, err = t.r.commit(ctx, s.tree, message, head)
 		if err != nil {
 			return "", false, err
 		}
+		t.r.bases.Store(commit, t.base)
 	}
-	if err := t.own(ctx, commit); err != nil {
-		return "", false, err
-	}
-	return commit, s.changed, t.move(ctx, commit)
+	return commit, s.changed, t.renew(commit)
 }
 
 // Saves begins the message of a commit that the run makes of an agent's work, so that nothing gets lost.
@@ -61,26 +62,23 @@ type picture struct {
 	changed bool   // the tree differs from that of the base
 }
 
-// stage writes the worktree's files into a tree.
+// stage writes the tree's files into a tree of git.
 func (t *Tree) stage(ctx context.Context) (s picture, err error) {
-	look := []string{"rev-parse", "HEAD^{commit}", "HEAD^{tree}"}
-	at, err := t.refs(ctx, look...)
-	if err != nil && t.branch != "" { // somebody has deleted the branch; its files are there
-		_, err = t.r.Begin(ctx, t.branch, t.base)
-		if err == nil {
-			at, err = t.refs(ctx, look...)
+	s.head = t.head()
+	if s.head != t.tip {
+		if err := t.take(ctx, s.head); err != nil {
+			return s, err
 		}
 	}
+	was, err := t.r.treeOf(ctx, s.head)
 	if err != nil {
-		return s, fmt.Errorf("the lane is at no commit: %w", err)
+		return s, err
 	}
-	var was string
-	s.head, was, _ = strings.Cut(at, "\n")
 	if err := t.files().regular(); err != nil {
 		return s, err
 	}
 	_ = os.Remove(t.index + ".lock")
-	if _, err := os.Lstat(t.index); err != nil { // opened again: our index is gone, and an agent's is not believed
+	if _, err := os.Lstat(t.index); err != nil { // see add
 		if _, err := t.files().git(ctx, "read-tree", t.base); err != nil {
 			return s, err
 		}
@@ -91,6 +89,18 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	t.agents = s.head
 	err = t.add(ctx, &s, was, ":(top)")
 	return s, err
+}
+
+// treeOf returns the id of a commit's tree.
+func (r *Repo) treeOf(ctx context.Context, commit string) (string, error) {
+	if known, has := r.trees.Load(commit); has {
+		return known.(string), nil
+	}
+	tree, err := apart{r: r}.line(ctx, "rev-parse", commit+"^{tree}")
+	if err == nil {
+		r.trees.Store(commit, tree)
+	}
+	return tree, err
 }
 
 // add adds what a pathspec names to the index, and makes the tree of a picture. was is the tree of its commit.
@@ -109,6 +119,9 @@ func (t *Tree) add(ctx context.Context, s *picture, was, what string) error {
 	}
 	s.tree = tree
 	files, err := t.r.changes(ctx, t.base, s.tree)
+	if err == nil && slices.ContainsFunc(files, func(c change) bool { return t.r.excepted(c.name) }) {
+		files, err = t.putBack(ctx, s, files)
+	}
 	if err == nil && s.tree != was {
 		err = t.leaveBuilt(ctx, s, files)
 	}
@@ -121,6 +134,23 @@ func (t *Tree) add(ctx context.Context, s *picture, was, what string) error {
 	}
 	s.clean, s.changed = s.tree == was, len(files) > 0
 	return err
+}
+
+// putBack takes changes of the loops' files out of a picture: a worker's commit can have them. It returns the others.
+func (t *Tree) putBack(ctx context.Context, s *picture, files []change) (rest []change, err error) {
+	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
+	for _, c := range files {
+		if t.r.excepted(c.name) {
+			fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.oldMode, "000000", "0", 1), c.was, c.name)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	if _, err := t.files().feed(ctx, []byte(index.String()), "update-index", "-z", "--index-info"); err != nil {
+		return nil, err
+	}
+	s.tree, err = t.files().line(ctx, "write-tree")
+	return rest, err
 }
 
 // clearWay removes what stands in the place of a folder above the files that are never merged: git would not leave them
@@ -208,12 +238,12 @@ func (t *Tree) Messages(ctx context.Context) ([]string, error) {
 	if t.agents == t.base {
 		return nil, nil
 	}
-	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges",
+	text, err := apart{r: t.r}.git(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges",
 		"--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
-	if err != nil || out == "" {
+	if err != nil || len(text) == 0 {
 		return nil, err
 	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
 }
 
 // pathspec names one path for git, and nothing else that it could mean.
@@ -226,7 +256,7 @@ func pathspec(magic, path string) string {
 
 // same reports whether two commits or trees have the same files.
 func (r *Repo) same(ctx context.Context, a, b string) (bool, error) {
-	out, err := r.refs(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
+	out, err := apart{r: r}.line(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
 	x, y, _ := strings.Cut(out, "\n")
 	return x == y, err
 }
@@ -242,13 +272,18 @@ func (a apart) commit(ctx context.Context, tree, message string, parents ...stri
 		args = append(args, "-p", p)
 	}
 	out, err := a.feed(ctx, []byte(strings.ReplaceAll(message, "\x00", " ")), args...)
-	return strings.TrimSpace(string(out)), err
+	commit := strings.TrimSpace(string(out))
+	if err == nil {
+		a.r.trees.Store(commit, tree)
+	}
+	return commit, err
 }
 
 // change is a file that differs between two trees.
 type change struct {
 	name     string // from the root
 	was, now string // the ids of its contents; zeros if it is not there
+	oldMode  string // "000000" if it was not there
 	mode     string // the new one; "000000" if it is gone
 }
 
@@ -271,7 +306,7 @@ func changesIn(ctx context.Context, git apart, from, to string) (all []change, e
 		if len(words) != 5 {
 			return nil, fmt.Errorf("git diff-tree: %q", texts[i])
 		}
-		all = append(all, change{texts[i+1], words[2], words[3], words[1]})
+		all = append(all, change{texts[i+1], words[2], words[3], words[0], words[1]})
 	}
 	return all, nil
 }

@@ -1,13 +1,17 @@
 package worktree
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -23,11 +27,14 @@ var ErrElsewhere = errors.New("the project is not on branch")
 // ErrLocked is wrapped if another git command works in the project, or one was killed.
 var ErrLocked = errors.New("another git command works in this repository, or one was killed")
 
-// Forward moves the loop's branch and the project's work tree from the commit old to new, which comes from it. It
-// changes nothing, and says why, if the branch is not at old (ErrMoved), is not checked out, or if a person changed a
-// file that would be written; other changes of a person stay. After a call that was killed or that failed, Recover
-// goes on.
+// Forward moves the loop's branch and the project's files from the commit old to new, which comes from it. It is git's
+// own fast forward. It changes nothing, and says why, if the branch is not at old (ErrMoved), is not checked out, or if
+// a person changed a file that would be written; other changes of a person stay. After a call that was killed or that
+// failed, Recover goes on.
 func (r *Repo) Forward(ctx context.Context, old, new string) error {
+	if err := r.publish(ctx, new); err != nil {
+		return err
+	}
 	unlock, err := r.lock(lockText)
 	if err != nil {
 		return err
@@ -37,24 +44,137 @@ func (r *Repo) Forward(ctx context.Context, old, new string) error {
 	if err := r.OnBranch(ctx); err != nil {
 		return err
 	}
-	s, err := r.survey(ctx, old, new)
+	files, err := r.changes(ctx, old, new)
 	if err != nil {
 		return err
 	}
-	if len(s.other) > 0 {
-		return fmt.Errorf("%s is changed in the project, and the merge would write it: commit or stash it",
-			decide.Names(r.fromProjects(s.other)))
-	}
-	if err := s.prepare(ctx); err != nil {
+	here, err := r.here(ctx)
+	if err != nil {
 		return err
 	}
-	r.step("prepared")
+	here.refresh(ctx)
+	if r.anyTaken(files) {
+		err = errors.New("another file is in the place of a new one")
+	} else {
+		_, err = here.git(ctx, "read-tree", "-m", "-u", "--dry-run", old, new)
+	}
+	if err != nil {
+		return cmp.Or(r.moved(ctx, old), r.inTheWay(ctx, here, old, files), err)
+	}
+	if err := r.begins(old, new); err != nil {
+		return err
+	}
+	if _, err := here.git(ctx, "read-tree", "-m", "-u", old, new); err != nil {
+		return err
+	}
+	r.step("written")
 	if err := r.advance(ctx, "ralph: merge", old, new); err != nil {
-		return errors.Join(err, os.RemoveAll(r.aside()))
+		if _, back := here.git(ctx, "read-tree", "-m", "-u", new, old); back != nil {
+			return errors.Join(err, back)
+		}
+		return errors.Join(err, r.ends())
 	}
 	r.step("moved")
-	return s.write(ctx)
+	return r.finish(here)
 }
+
+// inTheWay refuses files that are not as in the commit old: a person has changed or staged them, or has others in their
+// place.
+func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []change) error {
+	staged, err := here.names(ctx, "diff-index", "--cached", "--name-only", "-z", old)
+	if err != nil {
+		return err
+	}
+	changed, err := here.names(ctx, "diff-files", "--name-only", "-z")
+	if err != nil {
+		return err
+	}
+	gone := goneOf(files)
+	var inIndex, onDisk []string
+	for _, c := range files {
+		switch {
+		case slices.Contains(staged, c.name):
+			inIndex = append(inIndex, c.name)
+		case slices.Contains(changed, c.name), c.made() && r.isTaken(c.name, gone):
+			onDisk = append(onDisk, c.name)
+		}
+	}
+	const refused = "%s is %s in the project, and the merge would write it: commit or %s it"
+	switch {
+	case len(inIndex) > 0:
+		return fmt.Errorf(refused, decide.Names(r.fromProjects(inIndex)), "staged", "unstage")
+	case len(onDisk) > 0:
+		return fmt.Errorf(refused, decide.Names(r.fromProjects(onDisk)), "changed", "stash")
+	}
+	return nil
+}
+
+// goneOf returns the files that go away.
+func goneOf(files []change) map[string]bool {
+	gone := map[string]bool{}
+	for _, c := range files {
+		gone[c.name] = c.gone()
+	}
+	return gone
+}
+
+// anyTaken finds what git would write though a person has changed it: in the place of a new file there is one that git
+// ignores, or a file is missing.
+func (r *Repo) anyTaken(files []change) bool {
+	gone := goneOf(files)
+	return slices.ContainsFunc(files, func(c change) bool {
+		if c.made() {
+			return r.isTaken(c.name, gone)
+		}
+		_, err := os.Lstat(r.path(c.name))
+		return err != nil
+	})
+}
+
+// isTaken reports whether a file that git does not track has the place of a new one, or of a folder above it. gone are
+// the files that go away.
+func (r *Repo) isTaken(name string, gone map[string]bool) bool {
+	for up := path.Dir(name); up != "."; up = path.Dir(up) {
+		info, err := os.Lstat(r.path(up))
+		if err == nil && !info.IsDir() {
+			return !gone[up]
+		}
+	}
+	info, err := os.Lstat(r.path(name))
+	if err != nil {
+		return false
+	}
+	if !info.IsDir() {
+		return true
+	}
+	return filepath.WalkDir(r.path(name), func(at string, entry fs.DirEntry, err error) error {
+		below, err2 := filepath.Rel(r.top, at)
+		if err == nil && err2 == nil && !entry.IsDir() && !gone[filepath.ToSlash(below)] {
+			return errors.New("another file")
+		}
+		return errors.Join(err, err2)
+	}) != nil
+}
+
+func (r *Repo) path(name string) string { return filepath.Join(r.top, filepath.FromSlash(name)) }
+
+// finish gives the project our copy of its index.
+func (r *Repo) finish(here apart) error {
+	if err := copyIndex(here.index, filepath.Join(r.git, "index")); err != nil {
+		return err
+	}
+	r.step("indexed")
+	return r.ends()
+}
+
+// forwards is the file in our git folder that says from where to where the project's files go, while they do.
+const forwards = "forwards"
+
+func (r *Repo) begins(old, new string) error {
+	return os.WriteFile(filepath.Join(r.own, forwards), []byte(old+" "+new), 0o600)
+}
+
+func (r *Repo) ends() error { return os.Remove(filepath.Join(r.own, forwards)) }
 
 // advance moves the loop's branch from a commit to another one, for a reason that the branch's log has.
 func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
@@ -62,25 +182,35 @@ func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
 	if err == nil {
 		return nil
 	}
-	if at, lost := r.Head(ctx); lost == nil && at != from {
-		return fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, from)
-	}
-	return err
+	return cmp.Or(r.moved(ctx, from), err)
 }
 
-// Recover ends a Forward that was killed or has failed. If the branch is at new, it writes the files that are not
+// moved returns ErrMoved if the loop's branch is not at a commit.
+func (r *Repo) moved(ctx context.Context, from string) error {
+	at := r.At(ctx, r.branch)
+	if at == "" || at == from {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, from)
+}
+
+// Recover ends a Forward that was killed or has failed, if that had begun to write files: it writes those that are not
 // written yet. If a person has changed one of them meanwhile, it leaves that file and returns an error that names it,
-// once. If the branch is elsewhere, nothing had been changed, or a person has committed since, and it only cleans up.
+// once. If the branch is at neither commit, a person has committed since, and it only cleans up.
 func (r *Repo) Recover(ctx context.Context, old, new string) error {
 	if err := r.unlockOwn(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(r.aside()); err != nil {
-		return err
+	text, err := os.ReadFile(filepath.Join(r.own, forwards))
+	if err != nil || string(text) != old+" "+new {
+		return nil // it wrote nothing, or all
 	}
 	head, err := r.Head(ctx)
-	if err != nil || head != new { // at another commit, index and files are a person's
+	if err != nil {
 		return err
+	}
+	if head != old && head != new { // index and files are a person's
+		return r.ends()
 	}
 	if err := r.OnBranch(ctx); err != nil {
 		return err
@@ -90,14 +220,109 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		return err
 	}
 	defer unlock()
-	s, err := r.survey(ctx, old, new)
-	if err != nil || s.done {
+	here, err := r.here(ctx)
+	if err != nil {
 		return err
 	}
-	if err := s.prepare(ctx); err != nil {
+	edited, err := r.resume(ctx, here, old, new)
+	if err != nil {
 		return err
 	}
-	return s.write(ctx)
+	if head == old {
+		if err := r.advance(ctx, "ralph: merge", old, new); err != nil {
+			return err
+		}
+	}
+	if err := r.finish(here); err != nil || len(edited) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s was changed in the project before commit %.12s was written there, so it is left as it is: "+
+		"look at git diff, and take the commit's changes over", decide.Names(r.fromProjects(edited)), new)
+}
+
+// resume writes the files that a killed read-tree has not written, and notes all in our copy of the index. All that are
+// not as in old are taken as written; of those, edited are not as in new either, since a person has changed them.
+func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited []string, err error) {
+	files, err := r.changes(ctx, old, new)
+	if err != nil {
+		return nil, err
+	}
+	dirty, err := here.dirtyFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
+	missing, gone := map[string]bool{}, goneOf(files)
+	for _, c := range files {
+		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.mode, "000000", "0", 1), c.now, c.name)
+		info, err := os.Lstat(r.path(c.name))
+		isThere := err == nil && !info.IsDir()
+		isOld := !dirty[c.name] && isThere != c.made()
+		missing[c.name] = isOld && !c.gone()
+		switch {
+		case !c.gone():
+		case isOld:
+			r.remove(c.name)
+		case isThere:
+			edited = append(edited, c.name)
+		}
+	}
+	if _, err := here.feed(ctx, []byte(index.String()), "update-index", "-z", "--index-info"); err != nil {
+		return nil, err
+	}
+	dirty, err = here.dirtyFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var again strings.Builder
+	for _, c := range files {
+		switch {
+		case !dirty[c.name]:
+		case missing[c.name] && !(c.made() && r.isTaken(c.name, gone)), r.isCutShort(ctx, here, c):
+			again.WriteString(c.name + "\x00")
+		default:
+			edited = append(edited, c.name)
+		}
+	}
+	_, err = here.feed(ctx, []byte(again.String()), "checkout-index", "-f", "-u", "-z", "--stdin")
+	return edited, err
+}
+
+// remove removes a file of the project, and the folders that are empty then.
+func (r *Repo) remove(name string) {
+	_ = os.Remove(r.path(name)) // if it stays, git status shows it
+	for up := path.Dir(name); up != "." && up != r.prefix; up = path.Dir(up) {
+		if os.Remove(r.path(up)) != nil {
+			break // other files are in it
+		}
+	}
+}
+
+// isCutShort reports whether a file is missing, or has the beginning of its new text alone: git was killed while it
+// wrote the file.
+func (r *Repo) isCutShort(ctx context.Context, here apart, c change) bool {
+	text, err := loopdir.ReadFile(r.top, filepath.FromSlash(c.name), maxIndex)
+	if loopdir.Absent(err) {
+		return true
+	}
+	whole, err2 := here.git(ctx, "cat-file", "blob", c.now)
+	return err == nil && err2 == nil && bytes.HasPrefix(whole, text)
+}
+
+// refresh notes in an index how the files on the disk are.
+func (a apart) refresh(ctx context.Context) {
+	_, _ = a.git(ctx, "update-index", "-q", "--refresh") // it fails if something is changed
+}
+
+// dirtyFiles returns the files on the disk that are not as in the index.
+func (a apart) dirtyFiles(ctx context.Context) (map[string]bool, error) {
+	a.refresh(ctx)
+	names, err := a.names(ctx, "diff-files", "--name-only", "-z")
+	all := map[string]bool{}
+	for _, name := range names {
+		all[name] = true
+	}
+	return all, err
 }
 
 // OnBranch refuses a project that is on another branch than the loop's.
@@ -157,12 +382,4 @@ func (r *Repo) unlockOwn() error {
 		return nil // lock says so if it is still there
 	}
 	return os.Remove(r.indexLock())
-}
-
-// aside returns the folder for new versions of files, on the file system of the project. Git never looks into .git.
-func (r *Repo) aside() string {
-	if info, err := os.Lstat(filepath.Join(r.top, ".git")); err == nil && info.IsDir() {
-		return filepath.Join(r.top, ".git", "ralph-forward")
-	}
-	return filepath.Join(r.top, ".ralph-forward")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -12,7 +13,6 @@ import (
 
 // TestForwardKilled kills Forward before each of its steps and each git command, and Recover, too; a short run takes
 // each third step. Whatever a person does before the next Recover, no edit is lost, and the merge is there at the end.
-// The control looks for no edits: one must be lost.
 func TestForwardKilled(t *testing.T) {
 	t.Parallel()
 	killed, every := 0, 1
@@ -22,7 +22,7 @@ func TestForwardKilled(t *testing.T) {
 	for n := 1; ; n += every {
 		w, old, new := newForward(t)
 		if !kill(w, "forward", n, old, new) {
-			if w.forwarded(""); n < 15 {
+			if w.forwarded(""); n < 12 {
 				t.Errorf("only %d steps", n)
 			}
 			break
@@ -37,16 +37,17 @@ func TestForwardKilled(t *testing.T) {
 	t.Logf("killed at %d steps", killed)
 }
 
-// TestForwardEdited kills Forward, and a person edits one of the files before Recover.
+// TestForwardEdited kills Forward, and a person edits one of the files before Recover. The control resets the project
+// to the new commit instead: it must lose the edit.
 func TestForwardEdited(t *testing.T) {
 	t.Parallel()
-	every, least := 3, 5
+	every, least := 1, 5
 	if testing.Short() {
-		every, least = 12, 2
+		every, least = 3, 2
 	}
 	for _, blind := range []bool{false, true} {
 		lost, kept := 0, 0
-		for n := 8; n < 60; n += every {
+		for n := 6; n < 60; n += every {
 			w, old, new := newForward(t)
 			if !kill(w, "forward", n, old, new) {
 				break
@@ -54,7 +55,11 @@ func TestForwardEdited(t *testing.T) {
 			const edit = "a person's edit\n"
 			file := fates[0].name
 			w.write(w.project, file, edit)
-			w.repo.blind = blind
+			if blind {
+				_ = os.Remove(filepath.Join(w.top, ".git/index.lock"))
+				w.ok(w.repo.publish(t.Context(), new))
+				w.git(w.top, "reset", "-q", "--hard", new)
+			}
 			err := w.repo.Recover(t.Context(), old, new)
 			if w.head() == old {
 				w.ok(err)
@@ -79,7 +84,7 @@ func TestForwardEdited(t *testing.T) {
 			}
 		}
 		if blind && lost == 0 {
-			t.Error("control: no edit was lost without the look for edits")
+			t.Error("control: no edit was lost by a reset")
 		}
 		if !blind && (lost > 0 || kept < least) {
 			t.Errorf("%d edits were lost, %d kept", lost, kept)
@@ -99,7 +104,7 @@ func (w *world) refusedOrDone(err error, text string) {
 func forwardProcess(w *world, what string, n int, old, new string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestForwardProcess$")
 	cmd.Env = append(w.env(), "RALPH_TEST_FORWARD="+what, "RALPH_TEST_STEP="+strconv.Itoa(n), "RALPH_TEST_OLD="+old,
-		"RALPH_TEST_NEW="+new, "RALPH_TEST_PROJECT="+w.project)
+		"RALPH_TEST_NEW="+new, "RALPH_TEST_PROJECT="+w.project, "RALPH_TEST_OWN="+w.own())
 	return cmd
 }
 
@@ -129,6 +134,10 @@ func TestForwardProcess(t *testing.T) {
 		t.Skip("other tests start this one")
 	}
 	o := Options{Project: os.Getenv("RALPH_TEST_PROJECT"), Env: os.Environ(), Except: []string{loops}}
+	if what != "commit" {
+		o.Own = os.Getenv("RALPH_TEST_OWN")
+		o.Keep = true
+	}
 	r, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +145,7 @@ func TestForwardProcess(t *testing.T) {
 	left, _ := strconv.Atoi(os.Getenv("RALPH_TEST_STEP"))
 	r.step = func(string) {
 		if left--; left == 0 {
-			os.RemoveAll(r.own)
+			r.Close()
 			os.Exit(killedStatus)
 		}
 	}

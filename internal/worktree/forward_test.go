@@ -131,7 +131,7 @@ func (w *world) tidy() {
 
 // left returns what is left of ours in the project.
 func (w *world) left() (names []string) {
-	for _, name := range []string{".git/index.lock", ".git/index.ralph", ".git/ralph.lock", ".git/ralph-forward"} {
+	for _, name := range []string{".git/index.lock", ".git/index.ralph", ".git/ralph.lock"} {
 		if _, err := os.Lstat(filepath.Join(w.top, name)); err == nil {
 			names = append(names, name)
 		}

@@ -62,7 +62,8 @@ type apart struct {
 	r           *Repo
 	work, index string
 	author      string // the name of the author of commits; "": the person
-	objects     string // a folder for new objects, where the repository's objects can be read; "": the repository's
+	objects     string // the folder of its objects; "": that of Repo
+	lent        string // a folder whose objects can be read, too; "": none
 }
 
 // git runs a git command.
@@ -99,11 +100,9 @@ func (a apart) command(args ...string) proc.Cmd {
 	if a.index != "" {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
 	}
-	stored := filepath.Join(a.r.common, "objects")
-	if a.objects == "" {
-		c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+stored)
-	} else {
-		c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+a.objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(stored))
+	c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+cmp.Or(a.objects, a.r.objects))
+	if a.lent != "" {
+		c.Env = append(c.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(a.lent))
 	}
 	return c
 }
@@ -155,7 +154,16 @@ func (r *Repo) rulesRegular(ctx context.Context) error {
 }
 
 // prepare fills our git folder.
-func (r *Repo) prepare(ctx context.Context) error {
+func (r *Repo) prepare(ctx context.Context, o Options) error {
+	if o.Project == "" { // git only tells what the worker's user has set
+		none := map[string]string{"HEAD": "ref: refs/heads/none\n", "config": "[core]\n\trepositoryformatversion = 1\n"}
+		if o.SHA256 {
+			none["config"] += "[extensions]\n\tobjectFormat = sha256\n"
+		}
+		if err := writeGit(r.own, none); err != nil {
+			return err
+		}
+	}
 	if err := r.rulesRegular(ctx); err != nil {
 		return err
 	}
@@ -165,7 +173,7 @@ func (r *Repo) prepare(ctx context.Context) error {
 	}
 	// Git holds no file in memory that is larger than the threshold.
 	config := "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tbigFileThreshold = 32m\n" +
-		"[extensions]\n\tobjectFormat = " + format + "\n"
+		"\tlogAllRefUpdates = true\n[gc]\n\tauto = 0\n[extensions]\n\tobjectFormat = " + format + "\n"
 	out, err := r.refs(ctx, "config", "-z", "--get-regexp", settings)
 	if err != nil && proc.GitExit(err) != 1 { // 1: none of them is set
 		return err
@@ -183,19 +191,30 @@ func (r *Repo) prepare(ctx context.Context) error {
 	if out, _ := r.refs(ctx, "config", "--get-regexp", `^user\.email$`); out == "" {
 		config += "[user]\n\temail = ralph-runner@localhost\n"
 	}
-	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config}
+	r.files = map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config}
 	for _, name := range []string{"info/exclude", "info/attributes", "shallow"} {
 		if text, err := loopdir.ReadFile(r.common, filepath.FromSlash(name), maxRules); err == nil {
-			files[name] = string(text)
+			r.files[name] = string(text)
 		}
 	}
-	for _, dir := range []string{"info", "refs/heads", "objects"} {
-		if err := os.MkdirAll(filepath.Join(r.own, filepath.FromSlash(dir)), 0o700); err != nil {
+	if r.branch != "" && r.hasOwnObjects() {
+		tags, err := r.refs(ctx, "for-each-ref", "--merged="+heads+r.branch, "--format=%(objectname) %(refname)", "refs/tags")
+		if err == nil && tags != "" { // else there is no commit yet
+			r.tags = strings.Split(tags, "\n")
+		}
+	}
+	return writeGit(r.own, r.files)
+}
+
+// writeGit writes the files of a git folder.
+func writeGit(dir string, files map[string]string) error {
+	for _, name := range []string{"info", "refs/heads", "objects/info"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(name)), 0o700); err != nil {
 			return err
 		}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(r.own, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}

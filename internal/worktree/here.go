@@ -59,8 +59,8 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 	if len(staged) > 0 {
 		return "", "", fmt.Errorf("%s is staged: commit or unstage it", decide.Names(r.fromProjects(staged)))
 	}
-	t := &Tree{r: r, dir: r.top, git: r.git, branch: r.branch, base: head, index: here.index}
-	was, err := r.refs(ctx, "rev-parse", head+"^{tree}")
+	t := &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index}
+	was, err := r.treeOf(ctx, head)
 	if err != nil {
 		return "", "", err
 	}

@@ -17,7 +17,7 @@ func TestCommitHere(t *testing.T) {
 	t.Parallel()
 	for _, below := range []string{"", "packages/shop é"} {
 		w := newWorld(t, below)
-		r := w.open()
+		r := w.openHere()
 		first := w.head()
 		w.write(w.project, "a.txt", "ONE\n")
 		w.write(w.project, "new/odd \"name\".txt", "new\n")
@@ -88,7 +88,7 @@ func TestCommitHereRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "")
-			r := w.open()
+			r := w.openHere()
 			w.write(w.project, "a.txt", "ONE\n")
 			c.make(w)
 			head := w.head()
@@ -115,7 +115,7 @@ func TestCommitHereLinks(t *testing.T) {
 			t.Run(name+" for "+file, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, "")
-				r := w.open()
+				r := w.openHere()
 				w.write(w.project, "a.txt", "ONE\n")
 				victim := filepath.Join(t.TempDir(), "victim")
 				w.ok(os.WriteFile(victim, []byte("mine"), 0o644))
@@ -167,7 +167,7 @@ func TestCommitHereTracked(t *testing.T) {
 func TestCommitHereForged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
-	r := w.open()
+	r := w.openHere()
 	w.write(w.project, "a.txt", "ONE\n")
 	w.git(w.top, "commit", "-qam", "One")
 	head := w.head()
@@ -220,7 +220,7 @@ func TestCommitHereElsewhere(t *testing.T) {
 func TestCommitHereMoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
-	r := w.open()
+	r := w.openHere()
 	w.write(w.project, "a.txt", "ONE\n")
 	w.write(w.project, "mine.txt", "mine\n")
 	times := 0
@@ -254,7 +254,7 @@ func TestCommitHereKilled(t *testing.T) {
 		w.write(w.project, "a.txt", "ONE\n")
 		w.write(w.project, "new.txt", "new\n")
 		done := !kill(w, "commit", n, "", "")
-		r := w.open()
+		r := w.openHere()
 		if w.git(w.top, "diff", "--cached", "--name-only") != "" {
 			half++
 		}

@@ -42,27 +42,28 @@ func TestHostileRepository(t *testing.T) {
 			}
 			fmt.Fprintf(&config, "[%s]\n\t%s = %s\n", section, name, program)
 		}
-		w.write(w.top, ".git/included", config.String())
-		for _, dir := range []string{filepath.Join(w.top, ".git"), filepath.Join(w.top, ".git/worktrees/lane-1")} {
-			if _, err := os.Stat(dir); err != nil {
+		for _, dir := range []string{w.top, filepath.Join(w.lanes, "lane-1")} {
+			git := filepath.Join(dir, ".git")
+			if _, err := os.Stat(git); err != nil {
 				continue
 			}
-			w.write(dir, "config.worktree", "[filter \"own\"]\n\tclean = "+program+"\n")
-		}
-		w.write(w.top, ".git/config", "[core]\n\trepositoryformatversion = 0\n\tworktree = "+t.TempDir()+
-			"\n\thooksPath = "+filepath.Join(w.top, ".git/own-hooks")+"\n[extensions]\n\tworktreeConfig = true\n"+
-			"[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n[log]\n\tshowSignature = true\n[gc]\n\tauto = 1\n"+
-			"[filter \"own\"]\n\trequired = true\n[include]\n\tpath = included\n"+config.String())
-		for _, hook := range []string{
-			"post-checkout", "pre-commit", "commit-msg", "prepare-commit-msg", "post-commit", "reference-transaction",
-			"post-index-change", "post-rewrite", "pre-merge-commit", "post-merge", "pre-auto-gc", "fsmonitor-watchman",
-		} {
-			for _, dir := range []string{".git/hooks", ".git/own-hooks"} {
-				w.write(w.top, dir+"/"+hook, "#!/bin/sh\necho "+hook+" >>'"+pwned+"'\n")
-				w.ok(os.Chmod(filepath.Join(w.top, dir, hook), 0o755))
+			w.write(git, "included", config.String())
+			w.write(git, "config.worktree", "[filter \"own\"]\n\tclean = "+program+"\n")
+			w.write(git, "config", "[core]\n\trepositoryformatversion = 0\n\tworktree = "+t.TempDir()+
+				"\n\thooksPath = "+filepath.Join(git, "own-hooks")+"\n[extensions]\n\tworktreeConfig = true\n"+
+				"[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n[log]\n\tshowSignature = true\n[gc]\n\tauto = 1\n"+
+				"[filter \"own\"]\n\trequired = true\n[include]\n\tpath = included\n"+config.String())
+			for _, hook := range []string{
+				"post-checkout", "pre-commit", "commit-msg", "prepare-commit-msg", "post-commit", "reference-transaction",
+				"post-index-change", "post-rewrite", "pre-merge-commit", "post-merge", "pre-auto-gc", "fsmonitor-watchman",
+			} {
+				for _, hooks := range []string{"hooks", "own-hooks"} {
+					w.write(git, hooks+"/"+hook, "#!/bin/sh\necho "+hook+" >>'"+pwned+"'\n")
+					w.ok(os.Chmod(filepath.Join(git, hooks, hook), 0o755))
+				}
 			}
+			w.write(git, "info/attributes", attributes)
 		}
-		w.write(w.top, ".git/info/attributes", attributes)
 	}
 	quiet := func(what string) {
 		t.Helper()
@@ -75,7 +76,7 @@ func TestHostileRepository(t *testing.T) {
 	plant()
 	_ = r.Ready(t.Context())
 	quiet("Ready")
-	r2, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops}})
+	r2, err := Open(t.Context(), w.options())
 	w.ok(err)
 	defer r2.Close()
 	quiet("Open")
@@ -85,6 +86,11 @@ func TestHostileRepository(t *testing.T) {
 	lane, err := r2.Add(t.Context(), filepath.Join(w.lanes, "lane-1"), "ralph/lane-1", w.head())
 	w.ok(err)
 	quiet("Add")
+	w.write(lane.Project(), "a.txt", "lane\n")
+	w.git(lane.Project(), "-c", "core.hooksPath=none", "-c", "core.worktree="+lane.dir, "-c", "filter.own.required=false",
+		"-c", "core.fsmonitor=false", "-c", "filter.own.clean=cat", "-c", "filter.own.process=", "-c", "user.name=x",
+		"-c", "user.email=x@y", "-c", "commit.gpgSign=false", "commit", "-qam", "The agent's")
+	_ = os.Remove(pwned)
 	w.write(lane.Project(), "a.txt", "lane\n")
 	w.write(lane.Project(), "nested/.git/config", "[core]\n\tfsmonitor = "+program+"\n")
 	w.ok(os.RemoveAll(filepath.Join(lane.Project(), "nested")))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,32 +43,26 @@ type Merged struct {
 // Trailer begins the line of a merged commit that names the feature.
 const Trailer = "Ralph-Feature: "
 
-// Merge merges work with a commit, as one commit on top of it. No branch and no file moves: see Forward.
-// The loops' files are those of the commit below. It is ErrHistory if the work or that commit does not come from the
-// base.
+// Merge merges work with a commit that comes from its base, as one commit on top of it. No branch and no file moves:
+// see Forward. It is ErrHistory if the work does not come from the base.
 func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
-	if is, err := r.bothDescend(ctx, w.Commit, below, w.Base); err != nil || !is {
-		return m, errors.Join(err, fmt.Errorf("%w: commits %.12s and %.12s do not both come from %.12s", ErrHistory,
-			w.Commit, below, w.Base))
+	if is, err := r.Descends(ctx, w.Commit, w.Base); err != nil || !is {
+		return m, errors.Join(err, fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, w.Commit, w.Base))
 	}
-	tree, conflicts, err := r.merge(ctx, w.Commit, below)
+	var tree string
+	if w.Base == below {
+		tree, err = r.treeOf(ctx, w.Commit)
+	} else {
+		tree, m.Conflicts, err = r.merge(ctx, w.Commit, below)
+	}
+	if err != nil || len(m.Conflicts) > 0 {
+		return m, err
+	}
+	was, err := r.treeOf(ctx, below)
 	if err != nil {
 		return m, err
 	}
-	files, err := r.changes(ctx, below, tree)
-	if err != nil {
-		return m, err
-	}
-	for _, f := range files {
-		if r.excepted(f.name) {
-			return m, fmt.Errorf("the merge would change %s, a file of the loops", plain.Line(f.name, 300))
-		}
-	}
-	m.Conflicts = conflicts
-	switch {
-	case len(conflicts) > 0:
-		return m, nil
-	case len(files) == 0:
+	if tree == was {
 		m.Commit = below
 		return m, nil
 	}
@@ -159,25 +152,18 @@ const (
 	theirs = "loop"
 )
 
-// merge merges the commit head of the loop's branch and a lane's commit, and returns the tree. The loops' files
-// are head's. Files with conflicts have markers in them.
+// merge merges the commit head of the loop's branch and a lane's commit, and returns the tree. Files with conflicts
+// have markers in them.
 func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, conflicts []Conflict, err error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
-	lane, err = r.withLoops(ctx, lane, head)
-	if err != nil {
-		return "", nil, err
-	}
 	for name, commit := range map[string]string{ours: lane, theirs: head} {
 		ref := filepath.Join(r.own, filepath.FromSlash(heads), name)
 		if err := os.WriteFile(ref, []byte(commit+"\n"), 0o600); err != nil {
 			return "", nil, err
 		}
 	}
-	git := apart{r: r, index: filepath.Join(r.own, "index-merge")} // an index for attributes: head's
-	if _, err := git.git(ctx, "read-tree", head); err != nil {
-		return "", nil, err
-	}
+	git := apart{r: r, index: r.attributes}
 	out, err := git.git(ctx, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
 	if err != nil && proc.GitExit(err) != 1 {
 		return "", nil, err
@@ -232,49 +218,6 @@ func (r *Repo) conflicts(texts []string) (all []Conflict) {
 		all = []Conflict{{File: ".", Why: "git cannot merge the folders"}}
 	}
 	return all
-}
-
-// withLoops returns a commit that is a lane's, but with the loops' files of head. So they never conflict.
-func (r *Repo) withLoops(ctx context.Context, lane, head string) (string, error) {
-	git := apart{r: r, index: filepath.Join(r.own, "index-loops")}
-	look := []string{"diff-tree", "-r", "-z", "--name-only", head, lane, "--"}
-	for _, e := range r.except {
-		look = append(look, pathspec("", e))
-	}
-	if names, err := git.git(ctx, look...); err != nil || len(names) == 0 || len(r.except) == 0 {
-		return lane, err // as in most merges
-	}
-	if _, err := git.git(ctx, "read-tree", lane); err != nil {
-		return "", err
-	}
-	for _, e := range r.except {
-		names, err := git.git(ctx, "ls-files", "-z", "--", pathspec("", e))
-		if err != nil {
-			return "", err
-		}
-		if _, err := git.feed(ctx, names, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
-			return "", err
-		}
-		// Unlike the others, git ls-tree takes no "icase".
-		entries, err := git.git(ctx, "ls-tree", "-r", "-z", "--full-tree", head, "--", ":(top,literal)"+e)
-		if err != nil {
-			return "", err
-		}
-		if len(entries) == 0 {
-			continue // not in the repository
-		}
-		for up := path.Dir(e); up != "."; up = path.Dir(up) { // a file in the place of a folder above
-			_, _ = git.git(ctx, "update-index", "--force-remove", "--", up)
-		}
-		if _, err := git.feed(ctx, entries, "update-index", "-z", "--index-info"); err != nil {
-			return "", err
-		}
-	}
-	tree, err := git.line(ctx, "write-tree")
-	if err != nil {
-		return "", err
-	}
-	return r.commit(ctx, tree, "The lane with the loop's files", lane)
 }
 
 // contains reports whether the loop's branch has a commit's work: to merge it would change nothing.

@@ -173,7 +173,9 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 
 // here returns the project's work tree with a copy of its index, so that no lock of it is taken.
 func (r *Repo) here(ctx context.Context) (apart, error) {
-	here := apart{r: r, work: r.top, index: filepath.Join(r.own, "index-here")}
+	here := r.theirs()
+	here.work = r.top
+	here.index = filepath.Join(r.own, "index-here")
 	_ = os.Remove(here.index + ".lock")
 	err := copyIndex(filepath.Join(r.git, "index"), here.index)
 	if err == nil {

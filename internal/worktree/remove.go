@@ -12,11 +12,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// Remove deletes the worktree and its branch if a commit has all its work: nothing would change if it were merged. If
-// not, or if files are not committed, it deletes nothing and returns an error.
+// Remove deletes the tree, and the branch that it has published, if a commit has all its work: nothing would change if
+// it were merged. If not, or if files are not committed, it deletes nothing and returns an error. With an empty into,
+// what is there is no work.
 func (t *Tree) Remove(ctx context.Context, into string) error {
-	commit := ""
-	if t.branch != "" {
+	if into != "" {
 		s, err := t.stage(ctx)
 		if err != nil {
 			return err
@@ -27,20 +27,20 @@ func (t *Tree) Remove(ctx context.Context, into string) error {
 		if is, err := t.r.contains(ctx, into, s.head); err != nil || !is {
 			return errors.Join(err, fmt.Errorf("branch %s has work that is not merged", t.branch))
 		}
-		commit = s.head
+		if at := t.noted(shown); at != "" {
+			_ = t.r.Drop(ctx, t.branch, at) // it stays if somebody has moved it
+		}
 	}
 	if err := loopdir.RemoveAll(t.dir); err != nil {
 		return err
 	}
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
-	if _, err := t.r.refs(ctx, "worktree", "remove", "-f", "-f", t.dir); err != nil {
-		return err
+	var err error
+	for _, kind := range kinds {
+		if failed := os.Remove(t.file(kind)); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
 	}
-	if commit == "" {
-		return nil
-	}
-	return t.r.Drop(ctx, t.branch, commit)
+	return err
 }
 
 // asideEnd ends the name of a file that is not whole yet.

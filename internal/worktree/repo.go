@@ -1,11 +1,11 @@
-// Package worktree is what parallel lanes need of git: worktrees and branches of their own, merges that touch no
-// work tree, a branch that goes forward together with the project's files, and bundles of other machines. It also
-// commits in the project, and switches to a branch. It knows nothing of loops and agents.
+// Package worktree is what parallel lanes need of git: a repository of the run's own, folders in which agents work,
+// merges that touch no work tree, a branch that goes forward together with the project's files, and bundles of other
+// machines. It also commits in the project, and switches to a branch. It knows nothing of loops and agents.
 //
-// A repository is foreign: an agent can write its configuration, its attributes and its hooks. So no command here
-// reads files of a work tree, merges or checks out under the repository's own configuration. Those commands get a
-// git folder of ours, with a few harmless settings of the repository, and use only its objects. Commands that need
-// the repository's refs run there, without hooks.
+// The project's repository and those of the lanes are foreign: an agent can write their configuration, their attributes
+// and their hooks. So no command here reads files of a work tree, merges or checks out under any configuration but
+// that of a git folder of ours, which has a few harmless settings of the project's repository. A lane's .git is read as
+// files. Commands that need the refs of the project's repository run there, without hooks.
 package worktree
 
 import (
@@ -27,11 +27,14 @@ import (
 
 // Options are what Open needs to know.
 type Options struct {
-	Project string   // absolute: a folder of the repository, or its root
+	Project string   // absolute: a folder of the repository, or its root; "": a worker has none, and Keep holds
+	Folder  string   // without Project: that of the project in the run's repository, with slashes; "." for the root
 	Env     []string // where programs and the user's files are
+	SHA256  bool     // without Project: the run's repository has ids of SHA-256
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
 	Tracked []string // files below the project that are committed only if git tracks them already
-	Own     string   // a folder for the files of this package, which is made anew; "": a temporary one
+	Own     string   // a folder for the files of this package; "": a temporary one
+	Keep    bool     // with Own: what is there stays, and has objects of its own
 	Branch  string   // the loop's branch; "": the one that is checked out
 	For     string   // who needs the repository, in errors, in the plural; "": lanes
 	Without string   // what a person does to work without that; "": work without lanes
@@ -50,36 +53,32 @@ type Repo struct {
 	git     string   // the git folder of the project's work tree
 	common  string   // the git folder of the whole repository
 	own     string   // our git folder; see apart
+	keep    bool     // see Options.Keep
+	objects string   // the folder of what we write: our own, or that of the repository
 	branch  string
-	trees   int
-	merging sync.Mutex // holds the names in our git folder
-	mu      sync.Mutex // guards trees
 
-	step  func(name string) // for tests: called between the steps of Forward
-	blind bool              // for tests: edits of a person are not looked for
+	attributes string            // an index that has the files with attributes for merges
+	files      map[string]string // those of our git folder that a lane's has, too
+	trees      sync.Map          // by commit: its tree, as far as that is known
+	bases      sync.Map          // by commit: one that it comes from, as far as that is known
+	merging    sync.Mutex        // holds the names in our git folder
+	copying    sync.Mutex        // guards fetched and published
+	tags       []string          // "ID REF" of those that the branch has
+	fetched    string            // the last commit that was copied from the repository; "": none
+	published  string            // the last commit that was copied into it; "": none
+
+	step func(name string) // for tests: called between the steps of Forward
 }
 
 // Open finds the repository of a project, and its branch. Close frees what it makes. It is an error if there is no
 // repository, or no branch; the error says what to do.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	project, err := filepath.EvalSymlinks(o.Project)
-	if err != nil {
-		return nil, err
-	}
-	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), branch: o.Branch, step: func(string) {}}
+	r := &Repo{env: o.Env, branch: o.Branch, own: o.Own, keep: o.Keep, step: func(string) {}}
 	r.users = cmp.Or(o.For, "lanes")
 	r.without = cmp.Or(o.Without, "work without lanes")
-	if r.top == "" {
-		return nil, fmt.Errorf("%s is in no git repository, and %s need one: type git init, git add -A and git commit",
-			plain.Line(o.Project, 300), r.users)
-	}
-	below, err := filepath.Rel(r.top, project)
+	err := r.locate(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	below = filepath.ToSlash(below)
-	if below != "." {
-		r.prefix = below
 	}
 	for _, e := range o.Except {
 		e = filepath.ToSlash(filepath.Clean(e))
@@ -91,27 +90,66 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	for _, name := range o.Tracked {
 		r.tracked = append(r.tracked, path.Join(r.prefix, name))
 	}
-	if err := r.find(ctx); err != nil {
-		return nil, err
-	}
-	r.own = o.Own
-	if r.own == "" {
+	switch {
+	case r.own == "":
 		r.own, err = os.MkdirTemp("", "ralph-git-")
-	} else {
+	case r.keep:
+		err = os.MkdirAll(r.own, 0o700)
+	default:
 		err = errors.Join(os.RemoveAll(r.own), os.Mkdir(r.own, 0o700)) // one that was killed has left it
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := r.prepare(ctx); err != nil {
+	r.objects = r.theirs().objects
+	if r.keep {
+		r.objects = filepath.Join(r.own, "objects")
+	}
+	if err := r.prepare(ctx, o); err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-// Close removes the files that Open made. The worktrees stay.
-func (r *Repo) Close() { _ = os.RemoveAll(r.own) }
+// locate finds the root of the repository, the project in it, and its branch.
+func (r *Repo) locate(ctx context.Context, o Options) error {
+	below := filepath.FromSlash(o.Folder)
+	if o.Project == "" {
+		r.top, r.git, r.common = o.Own, o.Own, o.Own
+	} else {
+		project, err := filepath.EvalSymlinks(o.Project)
+		if err != nil {
+			return err
+		}
+		r.top = loopdir.RepoRoot(project)
+		if r.top == "" {
+			return fmt.Errorf("%s is in no git repository, and %s need one: type git init, git add -A and git commit",
+				plain.Line(o.Project, 300), r.users)
+		}
+		below, err = filepath.Rel(r.top, project)
+		if err != nil {
+			return err
+		}
+	}
+	if below != "." {
+		r.prefix = filepath.ToSlash(below)
+	}
+	if o.Project == "" {
+		return nil
+	}
+	return r.find(ctx)
+}
+
+// Close removes the files that Open made, unless they are to be kept.
+func (r *Repo) Close() {
+	if !r.keep {
+		r.Delete()
+	}
+}
+
+// Delete removes all files of this package. The lanes that are there cannot be opened again.
+func (r *Repo) Delete() { _ = loopdir.RemoveAll(r.own) }
 
 // find finds the git folders and the branch.
 func (r *Repo) find(ctx context.Context) error {
@@ -206,14 +244,10 @@ func (r *Repo) Head(ctx context.Context) (commit string, err error) {
 	if err != nil && proc.GitExit(err) == 1 {
 		return "", fmt.Errorf("branch %s has no commit yet: type git add -A and git commit", plain.Line(r.branch, 200))
 	}
+	if err == nil {
+		err = r.Fetch(ctx, commit)
+	}
 	return commit, err
-}
-
-// Whole reports whether all objects of a commit are there, but for those of another commit. A gc that began before a
-// branch had the commit may throw them away.
-func (r *Repo) Whole(ctx context.Context, commit, other string) bool {
-	_, err := r.refs(ctx, "rev-list", "--objects", "--quiet", commit, "--not", other)
-	return err == nil
 }
 
 // At returns the commit of a branch, "" if there is no such branch.
@@ -222,27 +256,20 @@ func (r *Repo) At(ctx context.Context, branch string) string {
 	return commit
 }
 
-// Point makes a branch at a commit. A branch of that name moves there.
+// Point makes a branch of the repository at a commit. A branch of that name moves there.
 func (r *Repo) Point(ctx context.Context, branch, commit string) error {
+	if err := r.publish(ctx, commit); err != nil {
+		return err
+	}
 	_, err := r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+branch, commit)
 	return err
 }
 
-// Begin makes a branch at a commit, and returns where it is. One that has that commit stays where it is: what else it
-// has may be work that nobody has merged.
-func (r *Repo) Begin(ctx context.Context, branch, commit string) (at string, err error) {
-	at = r.At(ctx, branch)
-	if at != "" {
-		has, err := r.Descends(ctx, at, commit)
-		if err != nil || has {
-			return at, err
-		}
-	}
-	return commit, r.Point(ctx, branch, commit)
-}
-
 // Move moves a branch if it is at the commit from.
 func (r *Repo) Move(ctx context.Context, branch, from, to string) error {
+	if err := r.publish(ctx, to); err != nil {
+		return err
+	}
 	_, err := r.refs(ctx, "update-ref", "--no-deref", heads+branch, to, from)
 	return err
 }
@@ -272,26 +299,14 @@ func (r *Repo) Descends(ctx context.Context, commit, from string) (bool, error) 
 	if !isID(commit) || !isID(from) {
 		return false, fmt.Errorf("%q and %q are to be commits", commit, from)
 	}
-	if commit == from {
+	if known, _ := r.bases.Load(commit); commit == from || known == from {
 		return true, nil
 	}
-	_, err := r.refs(ctx, "merge-base", "--is-ancestor", from, commit)
+	_, err := apart{r: r}.git(ctx, "merge-base", "--is-ancestor", from, commit)
 	if err != nil && proc.GitExit(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// bothDescend is Descends for two commits, by one call of git.
-func (r *Repo) bothDescend(ctx context.Context, one, other, from string) (bool, error) {
-	if !isID(one) || !isID(other) || !isID(from) {
-		return false, fmt.Errorf("%q, %q and %q are to be commits", one, other, from)
-	}
-	base, err := r.refs(ctx, "merge-base", "--octopus", one, other, from)
-	if err != nil && proc.GitExit(err) == 1 {
-		return false, nil
-	}
-	return base == from, err
 }
 
 // fromProject returns a path below the root as one from the project.

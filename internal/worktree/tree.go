@@ -5,218 +5,212 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Tree is a worktree of a repository: a lane's, on a branch of its own, or the merger's, on none. One goroutine at a
-// time may use it.
+// Tree is the folder of a lane, in which an agent works, or that of the merger. Its .git is a repository of the agent's
+// own, which borrows the objects of the run. It is made anew whenever the run has taken what is in it. One goroutine at
+// a time may use a Tree.
 type Tree struct {
 	r      *Repo
 	dir    string
-	branch string   // "" for none
+	branch string   // that the agent is on
 	base   string   // the commit of the loop's branch from which the lane's work begins
-	git    string   // the worktree's git folder
+	tip    string   // the commit with which the agent's .git began
+	name   string   // of our files about it
 	index  string   // our index of it, which no agent writes
 	left   []string // see Left
 	agents string   // the agent's last commit, or the base, at the last Commit
 }
 
-// Dir returns the root of the worktree.
+// Dir returns the root of the work tree.
 func (t *Tree) Dir() string { return t.dir }
 
-// Project returns the folder of the project in the worktree.
+// Project returns the folder of the project in the work tree.
 func (t *Tree) Project() string { return filepath.Join(t.dir, filepath.FromSlash(t.r.prefix)) }
-
-// Branch returns the name of the tree's branch, or "".
-func (t *Tree) Branch() string { return t.branch }
 
 // Base returns the commit of the loop's branch from which the tree's work begins.
 func (t *Tree) Base() string { return t.base }
 
-// prepared is the name of the file that SetPrepared makes in a worktree's git folder. Git removes it with the worktree.
-const prepared = "ralph-prepared"
+// The folders in our git folder with a file for each tree: the commit with which its .git began, the commit whose files
+// are being written over those of the tree, the commit that was published last, with what SetPrepared was called last,
+// and our index.
+const (
+	tips     = "tips"
+	half     = "half"
+	shown    = "published"
+	prepared = "prepared"
+	indexes  = "indexes"
+)
 
-// Prepared returns with what SetPrepared was called last for the worktree, "" if it was not. One that was removed, and
-// made again, is not prepared.
-func (t *Tree) Prepared() string {
-	inputs, _ := loopdir.ReadFile(t.git, prepared, maxRules)
-	return string(inputs)
+var kinds = []string{tips, half, shown, prepared, indexes}
+
+// file returns the path of one of our files about the tree.
+func (t *Tree) file(kind string) string { return filepath.Join(t.r.own, kind, t.name) }
+
+// note writes one of our files about the tree.
+func (t *Tree) note(kind, text string) error { return os.WriteFile(t.file(kind), []byte(text), 0o600) }
+
+// noted returns what is in one of our files about the tree; "": there is no such file.
+func (t *Tree) noted(kind string) string {
+	text, _ := os.ReadFile(t.file(kind))
+	return string(text)
 }
 
-// SetPrepared notes from what the worktree got what it needs beside the files of commits.
-func (t *Tree) SetPrepared(inputs string) error {
-	return writeNew(filepath.Join(t.git, prepared), []byte(inputs), 0o600)
-}
+// Prepared returns with what SetPrepared was called last for the tree, "" if it was not since its folder was made.
+func (t *Tree) Prepared() string { return t.noted(prepared) }
 
-// Add makes a worktree at dir on a new branch that begins at the commit base. Without a branch, the worktree is on
-// none. If they are there, Add opens them as they are, with their work: also if an earlier call was killed. A folder
-// that is none of its worktrees is an error, unless it is empty.
+// SetPrepared notes from what the tree got what it needs beside the files of commits.
+func (t *Tree) SetPrepared(inputs string) error { return t.note(prepared, inputs) }
+
+// Add makes a tree at dir with the files of the commit base, on a branch of its own; "": it is the merger's. If it is
+// there, Add opens it as it is, with its work: also if an earlier call was killed. If only its folder is gone, it has
+// what was last taken from it.
 func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, err
+	t := &Tree{r: r, dir: dir, branch: cmp.Or(branch, "none"), base: base}
+	t.name = filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
+	t.index = t.file(indexes)
+	if branch == "" {
+		r.attributes = t.index // the merger's: it has the files that were merged last
 	}
-	parent, err := filepath.EvalSymlinks(filepath.Dir(dir)) // git writes real paths
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	r.trees++
-	index := filepath.Join(r.own, "index-"+strconv.Itoa(r.trees))
-	r.mu.Unlock()
-	t := &Tree{r: r, dir: filepath.Join(parent, filepath.Base(dir)), branch: branch, base: base, index: index}
-	tip := base
-	if branch != "" {
-		tip = cmp.Or(r.At(ctx, branch), base)
-	}
-	t.git = r.gitOf(t.dir)
-	if t.git == "" {
-		r.mu.Lock() // git worktree add does not like another one at its side
-		err = t.make(ctx, tip)
-		r.mu.Unlock()
-		if err != nil {
+	for _, kind := range kinds {
+		if err := os.MkdirAll(filepath.Join(r.own, kind), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.own(ctx, tip); err != nil {
+	_, gone := os.Lstat(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(t.git, "index")); err == nil {
-		return t, nil // the index is the last thing that a checkout writes
+	t.tip = t.noted(tips)
+	if !isID(t.tip) {
+		t.tip = base
+		if at := r.At(ctx, branch); branch != "" && at != "" {
+			t.tip = at
+		}
 	}
-	return t, t.reset(ctx, tip)
+	_, isNew := os.Lstat(t.index) // it is the last thing that a checkout writes
+	to := t.noted(half)
+	if !isID(to) {
+		to = t.tip
+		if gone == nil && isNew == nil {
+			return t, nil
+		}
+		_ = os.Remove(t.file(prepared))
+	}
+	if err := r.Fetch(ctx, to); err != nil {
+		return nil, err
+	}
+	return t, t.reset(ctx, to)
 }
 
-// gitOf returns the git folder of the worktree at dir, or "". The file .git in a worktree is not asked: an agent could
-// write it.
-func (r *Repo) gitOf(dir string) string {
-	if _, err := os.Lstat(dir); err != nil {
-		return ""
+// head returns the commit that the agent has checked out. Its .git is read as files, since git would read its
+// configuration. If it cannot be read, the agent has committed nothing that counts.
+func (t *Tree) head() string {
+	git := filepath.Join(t.dir, ".git")
+	text, _ := loopdir.ReadFile(git, "HEAD", maxRules)
+	at := strings.TrimSpace(string(text))
+	name, isRef := strings.CutPrefix(at, "ref: ")
+	if isRef && filepath.IsLocal(filepath.FromSlash(name)) {
+		text, _ = loopdir.ReadFile(git, filepath.FromSlash(name), maxRules)
+		at = strings.TrimSpace(string(text))
+		if at == "" {
+			at = packed(git, name)
+		}
 	}
-	all, _ := os.ReadDir(filepath.Join(r.common, "worktrees"))
-	for _, entry := range all {
-		git := filepath.Join(r.common, "worktrees", entry.Name())
-		back, err := loopdir.ReadFile(git, "gitdir", maxRules)
-		if err == nil && same(filepath.FromSlash(strings.TrimSpace(string(back))), filepath.Join(dir, ".git")) {
-			if _, err := os.Lstat(filepath.Join(git, "commondir")); err == nil { // else git was killed when it made it
-				return git
-			}
+	if !isID(at) {
+		return t.tip
+	}
+	return at
+}
+
+// packed returns the commit of a ref that git has packed, as git-pack-refs(1) has it; "": there is no such ref.
+func packed(git, name string) string {
+	text, _ := loopdir.ReadFile(git, "packed-refs", maxIndex)
+	for line := range strings.Lines(string(text)) {
+		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ref == name {
+			return id
 		}
 	}
 	return ""
 }
 
-// make makes the worktree without its files, and the branch.
-func (t *Tree) make(ctx context.Context, tip string) error {
-	files, err := os.ReadDir(t.dir)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+// renew makes the tree's .git anew, at a commit that its files are at or come from. All goes that an agent has left
+// there: configuration, hooks, locks, a merge in the middle.
+func (t *Tree) renew(commit string) error {
+	git := filepath.Join(t.dir, ".git")
+	if err := loopdir.RemoveAll(git); err != nil {
 		return err
-	case len(files) == 1 && files[0].Name() == ".git" && files[0].Type().IsRegular():
-		if err := os.Remove(filepath.Join(t.dir, ".git")); err != nil { // a call that was killed left it
-			return err
-		}
-	case len(files) > 0:
-		return fmt.Errorf("%s is not empty, and no worktree of this repository: move it away", t.dir)
 	}
-	if t.branch != "" {
-		_ = os.Remove(t.lock())
-		tip, err = t.r.Begin(ctx, t.branch, tip)
-		if err != nil {
-			return err
+	files := map[string]string{
+		"HEAD": "ref: " + heads + t.branch + "\n", heads + t.branch: commit + "\n",
+		"objects/info/alternates": quotePath(filepath.ToSlash(t.r.objects)) + "\n",
+	}
+	for _, name := range []string{"config", "info/exclude", "info/attributes", "shallow"} {
+		if text, has := t.r.files[name]; has {
+			files[name] = text
 		}
 	}
-	// Force, twice: a call that was killed may have left this folder registered, and locked.
-	_, err = t.r.refs(ctx, "worktree", "add", "-q", "-f", "-f", "--no-checkout", "--detach", t.dir, tip)
-	t.git = t.r.gitOf(t.dir)
-	if err == nil && t.git == "" {
-		return fmt.Errorf("git made no worktree at %s", t.dir)
+	files["packed-refs"] = t.r.refsOfLanes()
+	if err := os.MkdirAll(filepath.Join(git, filepath.FromSlash(path.Dir(heads+t.branch))), 0o700); err != nil {
+		return err
 	}
-	return err
-}
-
-// own writes what makes the folder this worktree, on its branch, whatever an agent has made of it, and ends what it
-// has left in the middle: a merge, a rebase, a lock.
-func (t *Tree) own(ctx context.Context, tip string) error {
-	link := filepath.Join(t.dir, ".git")
-	if at, err := loopdir.ReadFile(t.dir, ".git", maxRules); err != nil ||
-		!same(filepath.FromSlash(strings.TrimSpace(string(at))), "gitdir: "+t.git) {
-		if err := os.RemoveAll(link); err != nil {
-			return err
-		}
-		if err := writeNew(link, []byte("gitdir: "+filepath.ToSlash(t.git)+"\n"), 0o644); err != nil {
-			return err
-		}
+	if err := writeGit(git, files); err != nil {
+		return err
 	}
-	for _, name := range []string{
-		"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "AUTO_MERGE", "CHERRY_PICK_HEAD",
-		"REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "sequencer", "locked",
-	} {
-		if err := os.RemoveAll(filepath.Join(t.git, name)); err != nil {
-			return err
-		}
+	if err := copyIndex(t.index, filepath.Join(git, "index")); err != nil {
+		return err
 	}
-	if t.branch == "" {
-		return nil
-	}
-	_ = os.Remove(t.lock())
-	if t.r.isOn(ctx, t.git, t.branch) {
-		return nil
-	}
-	at, err := t.head(ctx)
-	if err == nil { // a commit that an agent made elsewhere belongs to the lane
-		err = t.r.Point(ctx, t.branch, at)
-	} else {
-		_, err = t.r.Begin(ctx, t.branch, tip)
-	}
-	if err == nil {
-		_, err = t.refs(ctx, "symbolic-ref", "HEAD", heads+t.branch)
-	}
-	return err
-}
-
-// lock returns the path of the lock of the tree's branch. A git that was killed leaves it.
-func (t *Tree) lock() string {
-	return filepath.Join(t.r.common, filepath.FromSlash(heads+t.branch)+".lock")
-}
-
-// refs does the same as Repo.refs, in the worktree's git folder.
-func (t *Tree) refs(ctx context.Context, args ...string) (string, error) {
-	return t.r.refsIn(ctx, t.dir, t.git, args...)
-}
-
-// head returns the commit that is checked out.
-func (t *Tree) head(ctx context.Context) (string, error) {
-	return t.refs(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}")
+	t.tip = commit
+	return t.note(tips, commit)
 }
 
 func (t *Tree) files() apart { return apart{r: t.r, work: t.dir, index: t.index} }
 
-// Reset sets the worktree and its branch to exactly a commit, which is the base of what comes. Files that git ignores
-// stay; all others that are not in the commit go, and so do those of the loops.
+// Reset sets the tree to exactly a commit, which is the base of what comes. Files that git ignores stay; all others
+// that are not in the commit go, and so do those of the loops.
 func (t *Tree) Reset(ctx context.Context, commit string) error {
-	if err := t.own(ctx, commit); err != nil {
-		return err
-	}
-	return t.reset(ctx, commit)
-}
-
-// reset is Reset for a folder that is this worktree, on its branch.
-func (t *Tree) reset(ctx context.Context, commit string) error {
-	if err := t.Take(ctx, commit); err != nil {
-		return err
-	}
-	if _, err := t.files().git(ctx, "clean", "-ffdq"); err != nil {
+	if err := t.reset(ctx, commit); err != nil {
 		return err
 	}
 	t.base = commit
 	return nil
+}
+
+func (t *Tree) reset(ctx context.Context, commit string) error {
+	if err := t.Take(ctx, commit); err != nil {
+		return err
+	}
+	_, err := t.files().git(ctx, "clean", "-ffdq")
+	return err
+}
+
+// Take writes the files of a commit over those of the tree. The base stays: the commit is work. A Take that was killed
+// is done again when the tree is opened.
+func (t *Tree) Take(ctx context.Context, commit string) error {
+	if err := t.note(half, commit); err != nil {
+		return err
+	}
+	_ = os.Remove(t.index + ".lock")
+	if _, err := t.files().git(ctx, "read-tree", "--reset", "-u", commit); err != nil {
+		return err
+	}
+	if err := t.renew(commit); err != nil {
+		return err
+	}
+	return os.Remove(t.file(half))
+}
+
+// Publish gives the repository the tree's branch, with what was taken from the tree last.
+func (t *Tree) Publish(ctx context.Context) error {
+	return errors.Join(t.note(shown, t.tip), t.r.Point(ctx, t.branch, t.tip))
 }
 
 // WriteFile replaces a file below the project's folder in the worktree, and makes the folders above it. An agent could
@@ -246,26 +240,4 @@ func (t *Tree) WriteFile(name string, text []byte) (err error) {
 	}
 	defer folder.Close()
 	return loopdir.Replace(folder, filepath.Base(file), text, 0o644)
-}
-
-// Take writes the files of a commit over those of the worktree, and moves its branch there. The base stays: the commit
-// is work.
-func (t *Tree) Take(ctx context.Context, commit string) error {
-	_ = os.Remove(t.index + ".lock")
-	if _, err := t.files().git(ctx, "read-tree", "--reset", "-u", commit); err != nil {
-		return err
-	}
-	return t.move(ctx, commit)
-}
-
-// move moves the worktree's branch to a commit that its files are at. The agent's git gets our index.
-func (t *Tree) move(ctx context.Context, commit string) error {
-	ref := "HEAD"
-	if t.branch != "" {
-		ref = heads + t.branch
-	}
-	if _, err := t.refs(ctx, "update-ref", "--no-deref", "--create-reflog", ref, commit); err != nil {
-		return err
-	}
-	return copyIndex(t.index, filepath.Join(t.git, "index"))
 }

@@ -69,15 +69,39 @@ func newWorld(t testing.TB, below string) *world {
 	return w
 }
 
-// open opens the repository.
+// open opens the repository as a run with lanes does.
 func (w *world) open() *Repo {
 	w.Helper()
-	r, err := Open(w.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	w.repo = w.openWith(w.options())
+	return w.repo
+}
+
+// options are those of a run with lanes.
+func (w *world) options() Options {
+	return Options{Project: w.project, Env: w.env(), Except: []string{loops}, Own: w.own(), Keep: true}
+}
+
+// own is the repository of the run.
+func (w *world) own() string { return filepath.Join(filepath.Dir(w.top), "lanes.git") }
+
+// gitOfRun runs git in the repository of the run.
+func (w *world) gitOfRun(args ...string) string {
+	w.Helper()
+	return w.git(w.own(), append([]string{"--git-dir=" + w.own()}, args...)...)
+}
+
+// openHere opens the repository as a stop that commits does.
+func (w *world) openHere() *Repo {
+	w.Helper()
+	w.repo = w.openWith(Options{Project: w.project, Env: w.env(), Except: []string{loops}})
+	return w.repo
+}
+
+func (w *world) openWith(o Options) *Repo {
+	w.Helper()
+	r, err := Open(w.Context(), o)
+	w.ok(err)
 	w.Cleanup(r.Close)
-	w.repo = r
 	return r
 }
 
@@ -219,6 +243,7 @@ func TestLanes(t *testing.T) {
 			Message: "A commit of the agent\n\nRalph-Feature: other\n\nWork of an agent",
 			More:    []string{"Ralph-Agent: claude"}})
 		w.ok(err)
+		w.ok(r.publish(t.Context(), m.Commit))
 		w.want("what the merge changes", w.git(w.project, "diff-tree", "-r", "-z", "--relative", "--name-only", first,
 			m.Commit), "a.txt\x00new/odd \"name\"\n🎉.txt\x00")
 		w.want("the file before the branch goes forward", w.read(w.project, "a.txt"), "one\ntwo\nthree\n")
