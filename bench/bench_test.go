@@ -30,6 +30,14 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// TestRatio has rounds whose ratios have another median than the ratio of the medians.
+func TestRatio(t *testing.T) {
+	rounds := turn{took: [][]time.Duration{{7, 2, 1}, {7, 9, 3}, {7, 100, 100}}}
+	if got := rounds.ratio(1); got != 2 {
+		t.Errorf("%v, want 2", got)
+	}
+}
+
 // TestReport meets one bar and misses one. The report must say which, and why only for that.
 func TestReport(t *testing.T) {
 	floor, hook := took("floor", time.Millisecond), took("hook", 1900*time.Microsecond)

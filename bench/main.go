@@ -7,6 +7,7 @@
 //
 //	go run ./bench           measures everything, in half an hour or so
 //	go run ./bench -quick    runs every row a few times and writes nothing
+//	go run ./bench -copy     measures only the clean copy, and prints its parts of the document
 //
 // All hooks must give the same answer before anything is timed, and again in every timed run. Bench fails when they
 // do not. It never fails because something is slow.
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -59,6 +61,7 @@ type program struct {
 // bench is what every row needs.
 type bench struct {
 	quick        bool
+	copyOnly     bool
 	budget       time.Duration // how long one comparison may take
 	noise        float64       // percent by which the medians of the same hook, measured twice, differ
 	memory, disk string        // absolute paths of two temporary folders: one in memory, one on disk
@@ -81,6 +84,7 @@ func (b *bench) fewer(many, few int) int {
 func main() {
 	b := &bench{}
 	flag.BoolVar(&b.quick, "quick", false, "run every row a few times, to see that it works, and write nothing")
+	flag.BoolVar(&b.copyOnly, "copy", false, "measure only the clean copy, and print its parts of the document")
 	flag.DurationVar(&b.budget, "budget", 6*time.Second, "how `long` one comparison may take")
 	flag.Parse()
 	if b.quick {
@@ -98,8 +102,12 @@ func main() {
 	b.build()
 	b.controls()
 	b.runControls()
+	b.copyControls()
 	r := b.measure()
-	if !b.quick {
+	switch {
+	case b.copyOnly:
+		must(os.Stdout.Write(must(r.text())))
+	case !b.quick:
 		check(os.WriteFile("docs/BENCHMARKS.md", must(r.text()), 0o644))
 		picture, err := drawn(r.Growths)
 		check(err)
@@ -139,8 +147,17 @@ func command(argv ...string) {
 func (b *bench) measure() report {
 	begin := time.Now()
 	r := report{Machine: b.machine(), Date: begin.UTC().Format(time.DateOnly)}
-	for _, measure := range rows {
+	rows, growths := rows, growths
+	if b.copyOnly {
+		rows, growths = copies, nil
+	}
+	for i, measure := range rows {
 		row := measure(b)
+		if b.copyOnly && i == 0 {
+			system := slices.Concat(r.Machine[:2], r.Machine[6:]) // without the rivals' programs
+			row.Text += fmt.Sprintf(" All rows of the copy were measured apart, on %s, with: %s.", r.Date,
+				strings.Join(system, "; "))
+		}
 		r.Rows = append(r.Rows, row)
 		fmt.Println(row.Title)
 		for _, bar := range row.Bars {

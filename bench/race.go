@@ -16,6 +16,7 @@ import (
 type runner struct {
 	program
 	stages []*stage
+	begin  func(*stage)               // makes a stage what it is to be before each run; nil: nothing has to be done
 	want   *answer                    // what every stage must answer; nil: the output does not matter
 	left   func(runner, *stage) error // looks at what the program has left on a stage; nil: that does not matter
 }
@@ -54,14 +55,18 @@ func (b *bench) race(runners ...runner) (figures []figure) {
 		}
 	}
 	for i, r := range runners {
-		slices.Sort(took[i])
-		f := figure{Name: r.name, Runs: len(took[i]), Median: quantile(took[i], 0.5), P95: quantile(took[i], 0.95)}
+		f := figureOf(r.name, took[i])
 		if len(r.stages) == 1 {
 			f.Peak = b.peak(r)
 		}
 		figures = append(figures, f)
 	}
 	return figures
+}
+
+func figureOf(name string, took []time.Duration) figure {
+	slices.Sort(took)
+	return figure{Name: name, Runs: len(took), Median: quantile(took, 0.5), P95: quantile(took, 0.95)}
 }
 
 // quantile returns the value below which the part q of the sorted durations lies.
@@ -71,9 +76,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 
 // once plays the stop once, and returns how long the processes took. A wrong answer is an error.
 func (r runner) once() (took time.Duration, err error) {
-	for _, s := range r.stages {
-		s.restore()
-	}
+	r.restore()
 	took, err = play(r.argv, r.stages...)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", r.name, err)
@@ -92,6 +95,16 @@ func (r runner) once() (took time.Duration, err error) {
 		}
 	}
 	return took, nil
+}
+
+// restore makes the stages what they are to be before a run.
+func (r runner) restore() {
+	for _, s := range r.stages {
+		s.restore()
+		if r.begin != nil {
+			r.begin(s)
+		}
+	}
 }
 
 // play runs a program on each stage, all at the same time. It returns the time from before the first process starts
@@ -116,6 +129,7 @@ func play(argv []string, stages ...*stage) (time.Duration, error) {
 		f.Close()
 	}
 	for i, s := range stages {
+		s.cpu = states[i].UserTime() + states[i].SystemTime()
 		if !states[i].Success() {
 			return 0, fmt.Errorf("%v: %s", states[i], bytes.TrimSpace(must(os.ReadFile(s.trouble))))
 		}
@@ -128,7 +142,7 @@ func (b *bench) peak(r runner) int64 {
 	var all []int64
 	s := r.stages[0]
 	for range 3 {
-		s.restore()
+		r.restore()
 		must(play(slices.Concat(b.launch.argv, r.argv), s))
 		kilobytes := must(strconv.ParseInt(string(bytes.TrimSpace(must(os.ReadFile(s.trouble)))), 10, 64))
 		all = append(all, kilobytes<<10)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,8 @@ type bar struct {
 }
 
 // rows are measured in this order.
-var rows = []func(*bench) row{idle, changed, unchanged, large, copies, outer, starts}
+var rows = slices.Concat([]func(*bench) row{idle, changed, unchanged, large}, copies,
+	[]func(*bench) row{outer, starts})
 
 // times returns how many times as long f took as of.
 func times(f, of figure) float64 { return float64(f.Median) / float64(of.Median) }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,11 +28,13 @@ const (
 type options struct {
 	features   int    // how many features the list has
 	rules      string // the keys of a trusted ralph.json, without "bind"; empty: what init writes
+	idle       bool   // nobody has given the loop's prompt; start does
 	run        bool   // every feature is open, nobody has given the loop's prompt, and a run changes the list
 	left       int    // with run: only so many features, the last ones, are open; 0: all are
 	lanes      bool   // with run: features depend on others
 	transcript string // path
-	files      int    // how many files the project has beside
+	files      int    // how many files the project has beside, all of them committed
+	ignored    int    // and how many that git ignores
 	onDisk     bool
 }
 
@@ -44,6 +47,8 @@ type stage struct {
 	env                        []string
 	open                       int64             // offset in the list of the first "passes" that pass changes
 	saved                      map[string][]byte // content by path
+	cpu                        time.Duration     // what the process that was played last took, with its children
+	edits                      int               // how often edit was called
 }
 
 // newStage makes a project, and a loop in it as a person does: with init, and with a prompt that names the loop. The
@@ -87,11 +92,20 @@ func (b *bench) newStage(o options) *stage {
 		check(os.WriteFile(filepath.Join(s.loop, "ralph.json"), text, 0o644))
 		s.command(ralph, "trust", loopName, "--yes")
 	}
+	if o.idle {
+		s.payload("stop.json", nil) // nobody reads it
+		return s
+	}
+	b.start(s)
+	return s
+}
+
+// start gives the loop's prompt. The event of the stage is then a stop.
+func (b *bench) start(s *stage) {
 	prompt := must(os.ReadFile(filepath.Join(s.loop, "RALPH_PROMPT.md")))
 	s.payload("user-prompt-submit.json", map[string]any{"prompt": string(prompt)})
 	must(play(b.hook.argv, s))
 	s.payload("stop.active.json", nil)
-	return s
 }
 
 // command runs a person's command in the project.
