@@ -44,7 +44,7 @@ type Config struct {
 	Recheck      string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Confine      bool             // commands but notifiers can write only to the project, and to Writable
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
-	Parallel     int              // how many checks of one stop may run at the same time
+	Parallel     int              // how many checks of one stop may run at the same time; 0: not said
 	Agents       []Agent          // in the order of the file
 	Workers      int              // how many lanes a run has; 0: none
 	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
@@ -100,7 +100,6 @@ func Default() Config {
 	return Config{
 		SkipHeadings: features.SkipHeadings,
 		Recheck:      decide.RecheckStale,
-		Parallel:     1,
 		Limits: decide.Limits{
 			Attempts:      decide.DefaultAttempts,
 			CheckFailures: decide.DefaultCheckFailures,

@@ -95,7 +95,7 @@ func within(data []byte, c Config, err error) error {
 		return errors.New("a loop that stagnates at its first stop")
 	case c.List != "" && !filepath.IsLocal(filepath.FromSlash(c.List)):
 		return fmt.Errorf("the list %q", c.List)
-	case c.Parallel < 1 || c.Parallel > 64:
+	case c.Parallel < 0 || c.Parallel > 64:
 		return fmt.Errorf("%d at once", c.Parallel)
 	case !slices.Contains([]string{"", decide.BindPrompt, decide.BindFirst}, c.Bind),
 		!slices.Contains([]string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever}, c.Recheck):

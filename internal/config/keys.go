@@ -166,9 +166,10 @@ var keys = []key[Config]{
 		about: "Commit when a stop has proven features, or the loop is complete and its checks hold. A run " +
 			"with workers always commits. See docs/configuration.md#commits.",
 	}, {
-		name: "parallel", preset: `1`, example: `4`,
+		name: "parallel", example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks of a stop may run at once, each in a copy of its own.",
+		about: "How many checks may run at once, each in a copy of its own. Default: one; in a run with lanes, as " +
+			"many as it has lanes, up to the number of cores.",
 	}, {
 		name: "recheck", preset: `"stale"`, example: `"all"`,
 		field: func(c *Config) any { return &c.Recheck },

@@ -120,7 +120,7 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 	}
 }
 
-// run runs checks side by side, as many as ralph.json allows.
+// run runs checks side by side, as many as ralph.json or the run allows.
 func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
@@ -134,7 +134,8 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	results := make([]decide.Receipt, len(runs))
 	groups := r.groups(runs)
 	next := make(chan []int)
-	slots := make([]*checker, min(max(1, r.Config.Parallel), len(groups)))
+	atOnce := cmp.Or(r.Config.Parallel, r.Loop.AtOnce, 1)
+	slots := make([]*checker, min(atOnce, len(groups)))
 	enters := !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy)
 	if enters {
 		r.refused = r.lookOnce(ctx)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -236,6 +237,7 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 	if err != nil {
 		return nil, unfit, err
 	}
+	p.Loop.AtOnce = min(l.Record.Options.Workers, runtime.NumCPU())
 	if !p.HasCopy() {
 		if err := l.prepareTree(ctx, l.merger); err != nil {
 			unfit.why = err.Error()
