@@ -136,7 +136,7 @@ func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []strin
 // provenWork describes what is proven, as the merges of lanes do.
 func (p *Picture) provenWork(ids []string) worktree.Work {
 	agent := plain.Line(p.agent(p.Snapshot.State), 80)
-	w := worktree.Work{Author: fmt.Sprintf("%s (%s)", p.Loop.Env.Program, agent)}
+	var w worktree.Work
 	var titles []string
 	for _, id := range ids[:min(len(ids), maxTrailers)] {
 		item, _ := p.Snapshot.List.Find(id)

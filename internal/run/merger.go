@@ -90,7 +90,7 @@ const lostBase = "the branch in this folder has lost the commit from which it be
 	"put it back, with your work on top"
 
 // commit commits what is in a lane's folder. What is merged then is one commit, with what the agent has written into
-// its own ones.
+// its own ones, or said at last.
 func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree.Work, moved bool, err error) {
 	message := plain.Line(strings.TrimSpace(one.Feature+" "+title), 200)
 	commit, moved, err := one.tree.Commit(ctx, message)
@@ -111,9 +111,12 @@ func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree
 			text += "\n\n" + strings.TrimSpace(one)
 		}
 	}
+	if last := one.Current.Ended.Message; text == message && last != "" { // it has committed nothing itself
+		text += "\n\n" + last
+	}
 	agent := plain.Line(one.Current.Agent, 80)
 	return worktree.Work{
-		Commit: commit, Base: one.tree.Base(), Feature: one.Feature, Author: "ralph-runner (" + agent + ")",
+		Commit: commit, Base: one.tree.Base(), Feature: one.Feature,
 		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
 	}, moved, nil
 }

@@ -59,6 +59,9 @@ func (r *Repo) Anchor(commit string) error {
 	return os.WriteFile(filepath.Join(r.own, filepath.FromSlash(heads), "base"), []byte(commit+"\n"), 0o600)
 }
 
+// imports begins the names of folders with objects of a bundle that is looked at. Git removes old ones with such names.
+const imports = "tmp_objdir-ralph-"
+
 // Import takes the commit of a worker's bundle into the repository's objects, and returns it. No ref moves, and nothing
 // is checked out. The worker is not believed: its bundle has one ref and objects of at most max bytes together, each of
 // which is whole; its commit comes from base, and adds at most max bytes to the work tree; no file that it changes is a
@@ -73,8 +76,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 	if err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	// Git removes an old folder with this name.
-	aside, err := os.MkdirTemp(r.objects, "tmp_objdir-ralph-")
+	aside, err := os.MkdirTemp(r.objects, imports)
 	if err != nil {
 		return "", err
 	}

@@ -51,7 +51,7 @@ func (r *Repo) command(dir, git string, args ...string) proc.Cmd {
 	// The logs of branches get no text of the repository's configuration: an agent writes that, and may make a log
 	// another name of some file.
 	c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_COMMITTER_NAME="+logged, "GIT_COMMITTER_EMAIL="+email(logged))
+		"GIT_COMMITTER_NAME="+logged, "GIT_COMMITTER_EMAIL="+logged+"@localhost")
 	c.Timeout = refsTime
 	return c
 }
@@ -61,7 +61,6 @@ func (r *Repo) command(dir, git string, args ...string) proc.Cmd {
 type apart struct {
 	r           *Repo
 	work, index string
-	author      string // the name of the author of commits; "": the person
 	objects     string // the folder of its objects; "": that of Repo
 	lent        string // a folder whose objects can be read, too; "": none
 }
@@ -94,9 +93,6 @@ func (a apart) command(args ...string) proc.Cmd {
 	c.Timeout = gitTime
 	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_WORK_TREE="+c.Dir)
-	if a.author != "" {
-		c.Env = append(c.Env, "GIT_AUTHOR_NAME="+a.author, "GIT_AUTHOR_EMAIL="+email(a.author))
-	}
 	if a.index != "" {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
 	}
@@ -105,12 +101,6 @@ func (a apart) command(args ...string) proc.Cmd {
 		c.Env = append(c.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(a.lent))
 	}
 	return c
-}
-
-// email is the address of an author who is a program: the first word of the name.
-func email(author string) string {
-	program, _, _ := strings.Cut(author, " ")
-	return program + "@localhost"
 }
 
 // quotePath writes a path for a list of paths, as git reads it: a quoted one may have the list's separator in it.
@@ -198,9 +188,11 @@ func (r *Repo) prepare(ctx context.Context, o Options) error {
 		}
 	}
 	if r.branch != "" && r.hasOwnObjects() {
-		tags, err := r.refs(ctx, "for-each-ref", "--merged="+heads+r.branch, "--format=%(objectname) %(refname)", "refs/tags")
-		if err == nil && tags != "" { // else there is no commit yet
-			r.tags = strings.Split(tags, "\n")
+		tags, _ := r.refs(ctx, "for-each-ref", "--merged="+heads+r.branch, "--format=%(objectname) %(refname)", "refs/tags")
+		for tag := range strings.Lines(tags) { // none without a commit
+			if !strings.Contains(tag, " refs/tags/"+backups) {
+				r.tags = append(r.tags, strings.TrimSuffix(tag, "\n"))
+			}
 		}
 	}
 	return writeGit(r.own, r.files)

@@ -19,7 +19,7 @@ import (
 // CommitHere commits what has changed in the project's own work tree, where a person may work, too. commit is "" if
 // nothing has; left names new files that look like the output of a build. It changes nothing, and says why, if a person
 // has staged something, git is in the middle of something, or a file cannot be committed as it is. The work has a
-// message and an author; its commits are not looked at.
+// message; its commits are not looked at.
 func (r *Repo) CommitHere(ctx context.Context, w Work) (commit, left string, err error) {
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err

@@ -8,7 +8,7 @@ import (
 )
 
 // proven is work that a stop has proven.
-var proven = Work{Message: "login Log in", Author: "ralph-stop-hook (claude)", Feature: "login", Also: []string{"out"},
+var proven = Work{Message: "login Log in", Feature: "login", Also: []string{"out"},
 	More: []string{"Ralph-Agent: claude"}}
 
 // TestCommitHere commits what has changed in a project, once, and nothing of the loops or of the rest of the
@@ -31,8 +31,8 @@ func TestCommitHere(t *testing.T) {
 		w.want("what is left out", left, "x.log")
 		w.want("the branch", w.head(), commit)
 		w.want("its parent", w.git(w.top, "rev-parse", "HEAD^"), first)
-		w.want("the message", w.git(w.top, "log", "-1", "--format=%an <%ae>, %cn: %B"), "ralph-stop-hook (claude) "+
-			"<ralph-stop-hook@localhost>, A Person: login Log in\n\nRalph-Feature: login\nRalph-Feature: out\n"+
+		w.want("the message", w.git(w.top, "log", "-1", "--format=%an <%ae>, %cn: %B"), "A Person "+
+			"<person@example.com>, A Person: login Log in\n\nRalph-Feature: login\nRalph-Feature: out\n"+
 			"Ralph-Agent: claude")
 		w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "")
 		w.want("what is changed", w.git(w.project, "diff", "--name-only", "--relative"), loops+"/shop/feature_list.json")

@@ -27,7 +27,6 @@ type Conflict struct {
 type Work struct {
 	Commit  string   // its last commit
 	Base    string   // the commit of the loop's branch from which it began
-	Author  string   // the name of the author; "": the person
 	Message string   // of the merged commit; lines in it that are trailers of ours are left out
 	Feature string   // becomes the trailer Ralph-Feature; "": the loop as a whole
 	Also    []string // more features
@@ -72,7 +71,7 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 
 // commitWork makes a commit of a tree, as one of somebody's work.
 func (r *Repo) commitWork(ctx context.Context, w Work, tree, parent string) (string, error) {
-	return apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), parent)
+	return apart{r: r}.commit(ctx, tree, w.text(), parent)
 }
 
 // Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.

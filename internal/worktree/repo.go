@@ -105,11 +105,26 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if r.keep {
 		r.objects = filepath.Join(r.own, "objects")
 	}
+	if r.keep {
+		r.sweep()
+	}
 	if err := r.prepare(ctx, o); err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
+}
+
+// sweep removes what a process that was killed has left half made among what is kept.
+func (r *Repo) sweep() {
+	for dir, prefix := range map[string]string{r.own: copies, r.objects: imports} {
+		all, _ := os.ReadDir(dir)
+		for _, entry := range all {
+			if strings.HasPrefix(entry.Name(), prefix) {
+				_ = os.RemoveAll(filepath.Join(dir, entry.Name()))
+			}
+		}
+	}
 }
 
 // locate finds the root of the repository, the project in it, and its branch.
@@ -280,9 +295,12 @@ func (r *Repo) Drop(ctx context.Context, branch, commit string) error {
 	return err
 }
 
+// backups begins the names of the tags of Backup.
+const backups = "ralph/backup/"
+
 // Backup tags the loop's branch as ralph/backup/NAME and returns the tag. A tag that is there stays as it is.
 func (r *Repo) Backup(ctx context.Context, name string) (tag string, err error) {
-	tag = "ralph/backup/" + name
+	tag = backups + name
 	if _, err := r.refs(ctx, "rev-parse", "-q", "--verify", "refs/tags/"+tag); err == nil {
 		return tag, nil
 	}

@@ -27,7 +27,7 @@ func (r *Repo) hasOwnObjects() bool { return r.objects != r.theirs().objects }
 // theirs is git with the objects of the person's repository.
 func (r *Repo) theirs() apart { return apart{r: r, objects: filepath.Join(r.common, "objects")} }
 
-// Fetch copies a commit of the person's repository, with its history, into the objects of the run.
+// Fetch copies a commit of the person's repository, with its history, into the objects of the run, unless it is there.
 func (r *Repo) Fetch(ctx context.Context, commit string) error {
 	r.copying.Lock()
 	defer r.copying.Unlock()
@@ -108,11 +108,14 @@ func (r *Repo) copyWhole(ctx context.Context, commit, has string) error {
 // maxLoose is the most objects of a copy that become files of their own, as with git's transfer.unpackLimit.
 const maxLoose = 100
 
+// copies begins the names of packs that are copied.
+const copies = "copy-"
+
 // copyObjects copies what want has, and the commit has has not, from one place to another. want is a commit, or ids on
 // several lines; an empty has means all. Up to loose objects become files of their own; a copy that is cut short may
 // leave some of them. What comes from an agent is checked as git fsck does.
 func (r *Repo) copyObjects(ctx context.Context, from, to apart, want, has string, loose uint32) error {
-	f, err := os.CreateTemp(r.own, "copy-")
+	f, err := os.CreateTemp(r.own, copies)
 	if err != nil {
 		return err
 	}

@@ -104,8 +104,10 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		}
 		_ = os.Remove(t.file(prepared))
 	}
-	if err := r.Fetch(ctx, to); err != nil {
-		return nil, err
+	if !r.Has(ctx, to) { // a branch of the repository alone has it
+		if err := r.Fetch(ctx, to); err != nil {
+			return nil, err
+		}
 	}
 	return t, t.reset(ctx, to)
 }

@@ -304,3 +304,25 @@ func TestModes(t *testing.T) {
 	w.want("the script", string(out), "ran\n")
 	w.ok(err)
 }
+
+// TestTags gives lanes the tags of people, from which builds make versions, and none of ours. A lane whose files were
+// being written when its run was killed is opened with the work that the run alone has.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.git(w.top, "tag", "-a", "-m", "One", "v1")
+	w.git(w.top, "tag", "light")
+	r := w.open()
+	_, err := r.Backup(t.Context(), "run")
+	w.ok(err)
+	lane := w.lane("one")
+	w.want("the version", w.git(lane.dir, "describe"), "v1")
+	w.write(lane.Project(), "a.txt", "work\n")
+	w.ok(lane.note(half, w.commit(lane)))
+	w.write(lane.Project(), "a.txt", "half\n")
+	w.open()
+	lane = w.lane("one")
+	w.want("the work", w.read(lane.Project(), "a.txt"), "work\n")
+	w.want("the tags", w.git(lane.dir, "tag"), "light\nv1")
+	w.want("the work's version", w.git(lane.dir, "describe", "--abbrev=0"), "v1")
+}
