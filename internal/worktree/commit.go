@@ -65,10 +65,11 @@ type picture struct {
 // stage writes the tree's files into a tree of git.
 func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	s.head = t.head()
-	if s.head != t.tip {
-		if err := t.take(ctx, s.head); err != nil {
+	if s.head != t.tip && t.take(ctx, s.head) != nil { // only what it has written into its commits is lost
+		if err := ctx.Err(); err != nil {
 			return s, err
 		}
+		s.head = t.tip
 	}
 	was, err := t.r.treeOf(ctx, s.head)
 	if err != nil {

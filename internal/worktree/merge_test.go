@@ -309,6 +309,20 @@ func TestAgents(t *testing.T) {
 			w.ok(os.RemoveAll(filepath.Join(lane.dir, ".git")))
 			w.write(lane.dir, ".git", "gitdir: "+w.top+"/.git\n")
 		},
+		"a link to another one": func(w *world, lane *Tree) {
+			w.write(w.top, ".git/objects/info/mine", "a person's")
+			w.ok(os.RemoveAll(filepath.Join(lane.dir, ".git")))
+			w.ok(os.Symlink(filepath.Join(w.top, ".git"), filepath.Join(lane.dir, ".git")))
+		},
+		"a link to other objects": func(w *world, lane *Tree) {
+			w.write(w.top, ".git/objects/info/mine", "a person's")
+			w.write(lane.Project(), "a.txt", "lane\n")
+			w.git(lane.Project(), "commit", "-qam", "Lane")
+			at := filepath.Join(lane.dir, ".git", "objects")
+			w.ok(os.Rename(at, at+"-old"))
+			w.ok(os.Symlink(filepath.Join(w.top, ".git", "objects"), at))
+			w.write(at+"-old", "info/alternates", filepath.Join(w.top, ".git", "objects")+"\n")
+		},
 		"its own one": func(w *world, lane *Tree) {
 			w.ok(os.RemoveAll(filepath.Join(lane.dir, ".git")))
 			w.git(lane.dir, "init", "-q")
@@ -327,6 +341,11 @@ func TestAgents(t *testing.T) {
 			before := w.head()
 			lane := w.lane("lane-1")
 			do(w, lane)
+			defer func() {
+				if mine := w.read(w.top, ".git/objects/info/mine"); strings.Contains(name, "link") {
+					w.want("a file of the person's repository", mine, "a person's")
+				}
+			}()
 			w.write(lane.Project(), "a.txt", "the work\n")
 			w.write(lane.Project(), "b.txt", "more\n")
 			commit := w.commit(lane)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -157,11 +156,16 @@ func (r *Repo) copyObjects(ctx context.Context, from, to apart, want, has string
 // take copies what an agent has committed in a lane into the objects of the run. The agent's folder of objects is only
 // read: it may say that it borrows from anywhere, and have pipes.
 func (t *Tree) take(ctx context.Context, head string) error {
-	objects := filepath.Join(t.dir, ".git", "objects")
-	if err := os.RemoveAll(filepath.Join(objects, "info")); err != nil {
+	root, err := os.OpenRoot(t.dir) // a link may lead out
+	if err != nil {
 		return err
 	}
-	err := filepath.WalkDir(objects, func(path string, entry fs.DirEntry, err error) error {
+	defer root.Close()
+	if err := root.RemoveAll(".git/objects/info"); err != nil {
+		return err
+	}
+	objects := filepath.Join(t.dir, ".git", "objects")
+	err = filepath.WalkDir(objects, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !entry.Type().IsRegular() {
 			return fmt.Errorf("%s is no file", path)
 		}
@@ -170,9 +174,5 @@ func (t *Tree) take(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	err = t.r.copyObjects(ctx, apart{r: t.r, lent: objects}, apart{r: t.r}, head, t.tip, maxLoose)
-	if err != nil {
-		return errors.Join(fmt.Errorf("what the agent has committed cannot be read: %w", err), ctx.Err())
-	}
-	return nil
+	return t.r.copyObjects(ctx, apart{r: t.r, lent: objects}, apart{r: t.r}, head, t.tip, maxLoose)
 }

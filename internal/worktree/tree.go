@@ -116,6 +116,10 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 // configuration. If it cannot be read, the agent has committed nothing that counts.
 func (t *Tree) head() string {
 	git := filepath.Join(t.dir, ".git")
+	info, err := os.Lstat(git)
+	if err != nil || !info.IsDir() {
+		return t.tip
+	}
 	text, _ := loopdir.ReadFile(git, "HEAD", maxRules)
 	at := strings.TrimSpace(string(text))
 	name, isRef := strings.CutPrefix(at, "ref: ")
