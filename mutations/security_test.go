@@ -540,7 +540,7 @@ var security = []row{
 		`		if !leadsInside(links[i].name, "a") {`,
 	},
 	{
-		"Planted hooks, filters, drivers or configuration of git | ignores them",
+		"Planted hooks, filters, drivers or configuration of git, in the project or a lane | ignores them",
 		unit("worktree", "^TestHostileRepository$"),
 		"internal/worktree/git.go",
 		`"-c", "core.hooksPath=" + os.DevNull, `,
