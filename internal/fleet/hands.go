@@ -396,22 +396,11 @@ func (s *session) bring(ctx context.Context, got work) error {
 // join merges work into a lane that others' work has come into since it was offered. If they are in conflict, an agent
 // has to see both.
 func (s *session) join(ctx context.Context, commit string) error {
-	base := s.Tree.Base()
-	conflicts, err := s.Tree.Update(ctx, commit)
-	if err != nil {
-		return errors.Join(errAnew, err, s.Tree.Take(ctx, s.tip))
+	conflicts, err := s.Tree.Join(ctx, commit)
+	if err != nil || len(conflicts) > 0 {
+		return errors.Join(errAnew, err)
 	}
-	merged, _, err := s.Tree.Commit(ctx, "Take up a session")
-	if err == nil {
-		err = s.Tree.Reset(ctx, base)
-	}
-	if err == nil && len(conflicts) > 0 {
-		return errors.Join(errAnew, s.Tree.Take(ctx, s.tip))
-	}
-	if err == nil {
-		err = s.Tree.Take(ctx, merged)
-	}
-	return err
+	return nil
 }
 
 // noted returns the lane's copy of progress.txt with what a worker's agent has noted; nil: there is nothing to write.

@@ -21,9 +21,8 @@ type Lane struct {
 	Open    bool   `json:"open"`             // it may have work for Feature that is not merged
 	Parked  string `json:"parked,omitempty"` // why its work waits for a person; "": it does not
 
-	Given     string         `json:"given,omitempty"`     // why the merger did not take the work, for the next prompt
-	Conflicts []string       `json:"conflicts,omitempty"` // the files in which its agent has to resolve a conflict
-	Touched   map[string]int `json:"touched,omitempty"`   // the files in which Feature was in conflict, and how often
+	Given   string         `json:"given,omitempty"`   // why the merger did not take the work, for the next prompt
+	Touched map[string]int `json:"touched,omitempty"` // the files in which Feature was in conflict, and how often
 
 	Current *Current `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 }

@@ -337,7 +337,7 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 		}
 		one.Given = ""
 	case one.tree.Base() != commit:
-		if err := l.update(ctx, one, commit); err != nil {
+		if _, err := one.tree.Update(ctx, commit); err != nil {
 			return err
 		}
 	default: // the next agent gets nothing of what this one has left in git's folder
@@ -374,7 +374,7 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 	one.Dir += suffix
 	one.Branch += suffix
 	one.Base, one.Given = "", ""
-	one.Open, one.Conflicts, one.Touched = false, nil, nil
+	one.Open, one.Touched = false, nil
 	l.Record.Lanes = append(l.Record.Lanes, aside)
 	l.all = append(l.all, &lane{tree: one.tree})
 	for i := range l.all {
@@ -404,19 +404,6 @@ func (l *lanes) swap(one *lane, feature string) {
 		one.Parked = ""
 		return
 	}
-}
-
-// update merges what others have done into a lane.
-func (l *lanes) update(ctx context.Context, one *lane, head string) error {
-	conflicts, err := one.tree.Update(ctx, head)
-	if err != nil {
-		return err
-	}
-	one.Base, one.Conflicts = head, nil
-	for _, c := range conflicts {
-		one.Conflicts = append(one.Conflicts, c.File)
-	}
-	return nil
 }
 
 // copyList gives a lane the list and the notes as they are now.
@@ -461,10 +448,10 @@ func (l *lanes) lanePrompt(one *lane) string {
 		fmt.Fprintf(&b, "\nYour work so far is in this folder. It is not merged, because:\n```\n%s\n```\n",
 			strings.ReplaceAll(one.Given, "```", "` ` `"))
 	}
-	if len(one.Conflicts) > 0 {
+	if names := one.tree.Conflicts(); len(names) > 0 {
 		b.WriteString("\nThese files have conflicts with what others have done. Resolve them, and leave no conflict " +
 			"markers:\n")
-		for _, name := range one.Conflicts[:min(len(one.Conflicts), maxNamed)] {
+		for _, name := range names[:min(len(names), maxNamed)] {
 			b.WriteString("- " + plain.Line(name, 200) + "\n")
 		}
 	}

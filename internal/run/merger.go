@@ -78,7 +78,7 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	case one.Feature != "" && !claims:
 		one.Given = "the session before yours did not claim the feature in the list"
 	default:
-		if left := one.tree.Unresolved(one.Conflicts); len(left) > 0 {
+		if left := one.tree.Unresolved(); len(left) > 0 {
 			l.giveBack(ctx, one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
 			return
 		}
@@ -365,7 +365,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 			m.Done[one.Feature] = commit
 			ids = append(ids, one.Feature)
 		}
-		one.Open, one.Conflicts, one.Touched = false, nil, nil
+		one.Open, one.Touched = false, nil
 		one.Current.Ended.Merge = record.Merged
 		one.stage = tested
 		one.done = outcome{results: b.results, tip: b.tip, moved: one.done.moved}

@@ -315,31 +315,57 @@ func changesIn(ctx context.Context, git apart, from, to string) (all []change, e
 // Update merges the loop's branch, as it is at the commit head, into the lane: head is its base then. It returns the
 // files with conflicts. Those files have conflict markers where git can write some; Why says what git says of them.
 func (t *Tree) Update(ctx context.Context, head string) ([]Conflict, error) {
+	conflicts, err := t.merge(ctx, head, true)
+	if err == nil {
+		t.base = head
+	}
+	return conflicts, err
+}
+
+// Join merges a commit that comes from one of the lane's into the lane. If they are in conflict, it returns the files
+// with conflicts, and changes none.
+func (t *Tree) Join(ctx context.Context, commit string) ([]Conflict, error) {
+	return t.merge(ctx, commit, false)
+}
+
+func (t *Tree) merge(ctx context.Context, other string, marks bool) ([]Conflict, error) {
 	commit, _, err := t.Commit(ctx, Saves+" before a merge")
 	if err != nil {
 		return nil, err
 	}
-	tree, conflicts, err := t.r.merge(ctx, commit, head)
+	tree, conflicts, err := t.r.merge(ctx, commit, other)
+	if err != nil || len(conflicts) > 0 && !marks {
+		return conflicts, err
+	}
+	merged, err := t.r.commit(ctx, tree, "Merge branch "+t.r.branch, commit, other)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := t.r.commit(ctx, tree, "Merge branch "+t.r.branch, commit, head)
-	if err != nil {
-		return nil, err
+	names := t.Unresolved()
+	for _, c := range conflicts {
+		names = append(names, c.File)
 	}
-	if err := t.Take(ctx, merged); err != nil {
-		return nil, err
+	if len(names) > 0 {
+		err = t.note(conflicted, strings.Join(names, "\x00"))
 	}
-	t.base = head
-	return conflicts, nil
+	return conflicts, errors.Join(err, t.Take(ctx, merged))
+}
+
+// Conflicts returns the files in which Update has found conflicts since Reset.
+func (t *Tree) Conflicts() []string {
+	names := t.noted(conflicted)
+	if names == "" {
+		return nil
+	}
+	return strings.Split(names, "\x00")
 }
 
 // maxMarked is the largest file in which Unresolved looks.
 const maxMarked = 32 << 20
 
-// Unresolved returns those of the files of Update in which lines of conflict markers are left.
-func (t *Tree) Unresolved(files []string) (left []string) {
-	for _, name := range files {
+// Unresolved returns those of Conflicts in which lines of conflict markers are left.
+func (t *Tree) Unresolved() (left []string) {
+	for _, name := range t.Conflicts() {
 		text, err := loopdir.ReadFile(t.dir, filepath.FromSlash(path.Join(t.r.prefix, name)), maxMarked)
 		if err != nil {
 			continue // it is gone

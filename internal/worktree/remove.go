@@ -36,9 +36,7 @@ func (t *Tree) Remove(ctx context.Context, into string) error {
 	}
 	var err error
 	for _, kind := range kinds {
-		if failed := os.Remove(t.file(kind)); !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
+		err = errors.Join(err, t.forget(kind))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,23 +40,33 @@ func (t *Tree) Project() string { return filepath.Join(t.dir, filepath.FromSlash
 func (t *Tree) Base() string { return t.base }
 
 // The folders in our git folder with a file for each tree: the commit with which its .git began, the commit whose files
-// are being written over those of the tree, the commit that was published last, with what SetPrepared was called last,
-// and our index.
+// are being written over those of the tree, the commit that was published last, the files with conflicts, with what
+// SetPrepared was called last, and our index.
 const (
-	tips     = "tips"
-	half     = "half"
-	shown    = "published"
-	prepared = "prepared"
-	indexes  = "indexes"
+	tips       = "tips"
+	half       = "half"
+	shown      = "published"
+	conflicted = "conflicts"
+	prepared   = "prepared"
+	indexes    = "indexes"
 )
 
-var kinds = []string{tips, half, shown, prepared, indexes}
+var kinds = []string{tips, half, shown, conflicted, prepared, indexes}
 
 // file returns the path of one of our files about the tree.
 func (t *Tree) file(kind string) string { return filepath.Join(t.r.own, kind, t.name) }
 
 // note writes one of our files about the tree.
 func (t *Tree) note(kind, text string) error { return os.WriteFile(t.file(kind), []byte(text), 0o600) }
+
+// forget removes one of our files about the tree.
+func (t *Tree) forget(kind string) error {
+	err := os.Remove(t.file(kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 // noted returns what is in one of our files about the tree; "": there is no such file.
 func (t *Tree) noted(kind string) string {
@@ -102,7 +113,7 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		if gone == nil && isNew == nil {
 			return t, nil
 		}
-		_ = os.Remove(t.file(prepared))
+		_ = t.forget(prepared)
 	}
 	if !r.Has(ctx, to) { // a branch of the repository alone has it
 		if err := r.Fetch(ctx, to); err != nil {
@@ -187,7 +198,7 @@ func (t *Tree) Reset(ctx context.Context, commit string) error {
 		return err
 	}
 	t.base = commit
-	return nil
+	return t.forget(conflicted)
 }
 
 func (t *Tree) reset(ctx context.Context, commit string) error {
@@ -211,7 +222,7 @@ func (t *Tree) Take(ctx context.Context, commit string) error {
 	if err := t.renew(commit); err != nil {
 		return err
 	}
-	return os.Remove(t.file(half))
+	return t.forget(half)
 }
 
 // Publish gives the repository the tree's branch, with what was taken from the tree last.
