@@ -327,21 +327,21 @@ func (a apart) dirtyFiles(ctx context.Context) (map[string]bool, error) {
 
 // OnBranch refuses a project that is on another branch than the loop's.
 func (r *Repo) OnBranch(ctx context.Context) error {
-	if r.isOn(ctx, r.git, r.branch) {
+	if r.isOn(ctx, r.branch) {
 		return nil
 	}
 	return cmp.Or(r.middle(), fmt.Errorf("%w %s any more: type git switch %s", ErrElsewhere,
 		plain.Line(r.branch, 200), plain.Arg(r.branch)))
 }
 
-// isOn reports whether the work tree of a git folder is on a branch. Git need not be asked if the file says that it is:
-// with reftable the file names refs/heads/.invalid.
-func (r *Repo) isOn(ctx context.Context, git, branch string) bool {
-	text, err := loopdir.ReadFile(git, "HEAD", maxRules)
+// isOn reports whether the project is on a branch. Git need not be asked if the file says that it is: with reftable the
+// file names refs/heads/.invalid.
+func (r *Repo) isOn(ctx context.Context, branch string) bool {
+	text, err := loopdir.ReadFile(r.git, "HEAD", maxRules)
 	if err == nil && string(text) == "ref: "+heads+branch+"\n" {
 		return true
 	}
-	at, err := r.refsIn(ctx, r.top, git, "symbolic-ref", "-q", "HEAD")
+	at, err := r.refs(ctx, "symbolic-ref", "-q", "HEAD")
 	return err == nil && at == heads+branch
 }
 

@@ -26,18 +26,12 @@ const (
 // refs runs a git command that reads no file of a work tree in the repository, and returns its output without the line
 // feed at its end. No hook runs: update-ref would call one. One that writes is refused where it would write elsewhere.
 func (r *Repo) refs(ctx context.Context, args ...string) (string, error) {
-	return r.refsIn(ctx, r.top, r.git, args...)
-}
-
-// refsIn is refs for a work tree of the repository, and its git folder; "": git finds that.
-func (r *Repo) refsIn(ctx context.Context, dir, git string, args ...string) (string, error) {
-	switch args[0] {
-	case "update-ref", "symbolic-ref", "worktree":
+	if args[0] == "update-ref" {
 		if err := r.leadsNowhere(); err != nil {
 			return "", err
 		}
 	}
-	out, err := proc.GitOutput(ctx, r.command(dir, git, args...), args[0])
+	out, err := proc.GitOutput(ctx, r.command(r.top, r.git, args...), args[0])
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 

@@ -211,7 +211,6 @@ func (r *Repo) leadsNowhere() error {
 	}
 	for _, name := range []string{"HEAD", "packed-refs", "refs", "reftable", "logs", "objects", "worktrees"} {
 		err := filepath.WalkDir(filepath.Join(r.common, name), func(path string, d fs.DirEntry, err error) error {
-			above := filepath.Dir(path)
 			switch {
 			case loopdir.Absent(err):
 				return nil
@@ -220,13 +219,8 @@ func (r *Repo) leadsNowhere() error {
 			case d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
 				return fmt.Errorf("%s is a link, and git would write where it leads: replace it with a real file or "+
 					"folder", plain.Line(path, 300))
-			case d.IsDir() && filepath.Base(above) == "objects": // thousands of files, which git replaces
+			case d.IsDir() && filepath.Base(filepath.Dir(path)) == "objects": // thousands of files, which git replaces
 				return fs.SkipDir
-			case d.Name() == "commondir" && filepath.Dir(above) == trees:
-				err := isUp(path)
-				if !loopdir.Absent(err) { // else a worktree was removed meanwhile
-					return err
-				}
 			}
 			return nil
 		})
@@ -235,17 +229,6 @@ func (r *Repo) leadsNowhere() error {
 		}
 	}
 	return nil
-}
-
-// isUp refuses the file of a work tree's git folder that says where the repository's is, if it does not say what git
-// writes.
-func isUp(path string) error {
-	text, err := loopdir.ReadFile(filepath.Dir(path), filepath.Base(path), 4096)
-	to := strings.TrimSpace(string(text))
-	if err == nil && to != "../.." && to != "" { // git makes it empty, writes it then, and an empty one leads nowhere
-		err = fmt.Errorf("%s leads to another repository: write ../.. into it", plain.Line(path, 300))
-	}
-	return err
 }
 
 const heads = "refs/heads/"

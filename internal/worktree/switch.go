@@ -23,7 +23,7 @@ func (r *Repo) Switch(ctx context.Context, needs []string) error {
 	}
 	args := []string{"switch", "--quiet", "--no-guess", r.branch}
 	switch {
-	case r.isOn(ctx, r.git, r.branch):
+	case r.isOn(ctx, r.branch):
 		return nil
 	case r.At(ctx, r.branch) == "":
 		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
@@ -53,7 +53,7 @@ func (r *Repo) CanSwitch(ctx context.Context, needs []string) error {
 		return fmt.Errorf("the configuration of this repository has filters, which an agent can write: look at it, and "+
 			"type git switch %s", plain.Arg(plain.Line(r.branch, 200)))
 	}
-	if r.isOn(ctx, r.git, r.branch) {
+	if r.isOn(ctx, r.branch) {
 		return nil
 	}
 	return r.hasAll(ctx, needs)
