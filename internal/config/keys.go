@@ -168,8 +168,8 @@ var keys = []key[Config]{
 	}, {
 		name: "parallel", example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks may run at once, each in a copy of its own. Default: one; in a run with lanes, as " +
-			"many as it has lanes, up to the number of cores.",
+		about: "How many checks may run at once, each in a copy of its own. Default: one; in a run with lanes whose " +
+			"checks take long, as many as it has lanes, up to two for each core.",
 	}, {
 		name: "recheck", preset: `"stale"`, example: `"all"`,
 		field: func(c *Config) any { return &c.Recheck },

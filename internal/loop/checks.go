@@ -134,7 +134,7 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	results := make([]decide.Receipt, len(runs))
 	groups := r.groups(runs)
 	next := make(chan []int)
-	atOnce := cmp.Or(r.Config.Parallel, r.Loop.AtOnce, 1)
+	atOnce := cmp.Or(r.Config.Parallel, r.Loop.Env.ChecksAtOnce, 1)
 	slots := make([]*checker, min(atOnce, len(groups)))
 	enters := !r.asItIs && slices.ContainsFunc(runs, r.runsInCopy)
 	if enters {

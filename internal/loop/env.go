@@ -42,6 +42,9 @@ type Env struct {
 	PR         string   // the address of the pull request with the loop's work; "": there is none, or it is not known
 	ToMerge    string   // what a person is to do when the loop is complete, so that the work is where it belongs
 
+	// ChecksAtOnce is how many checks may run at the same time if ralph.json does not say. 0: one.
+	ChecksAtOnce int
+
 	// OfHost reports whether a variable is of the host, and IsSecret whether it is a key or a
 	// token of the host, which no check gets. If they are nil, none is.
 	OfHost, IsSecret func(name string) bool

@@ -24,9 +24,6 @@ type Loop struct {
 	Store *loopdir.Store // its open folders
 	Env   Env
 
-	// AtOnce is how many checks may run at the same time if ralph.json does not say. 0: one.
-	AtOnce int
-
 	work   string          // see Beside; "": the project itself
 	marked bool            // the event's prompt names it
 	client proc.Process    // the host's process, as of the last event

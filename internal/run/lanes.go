@@ -307,6 +307,9 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.proving == nil { // else its checks are looked at when they are over
+		l.noteDurations(s.Picture.Snapshot.Results)
+	}
 	for _, r := range s.Picture.Snapshot.Results { // the loop has reopened such a feature, and it is merged once more
 		if !r.Passed && !r.NotRun {
 			delete(l.Record.Merges.Done, r.Feature)

@@ -240,7 +240,6 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 	if err != nil {
 		return nil, unfit, err
 	}
-	p.Loop.AtOnce = min(l.Record.Options.Workers, runtime.NumCPU())
 	if !p.HasCopy() {
 		if err := l.prepareTree(ctx, l.merger); err != nil {
 			unfit.why = err.Error()
@@ -296,6 +295,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return nil
 	}
 	l.broken = 0
+	l.noteDurations(b.results)
 	if len(b.merged) > 0 { // else the merger's folder may be at a commit of others
 		l.at = b.tip
 	}
@@ -344,6 +344,19 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return l.save()
 	}
 	return nil // it is tested again
+}
+
+// slowCheck is how long a check takes at least for others to run beside it: each of them needs a copy of the project,
+// and that of a large one takes seconds.
+const slowCheck = 500 * time.Millisecond
+
+// noteDurations lets as many checks run at the same time as there are lanes, two on each core at most, once one is known
+// to take a while.
+func (l *lanes) noteDurations(results []decide.Receipt) {
+	isSlow := func(r decide.Receipt) bool { return r.DurationMS >= slowCheck.Milliseconds() }
+	if slices.ContainsFunc(results, isSlow) {
+		l.Env.ChecksAtOnce = min(l.Record.Options.Workers, 2*runtime.NumCPU())
+	}
 }
 
 // take makes proven work the work of the run, and claims its features. From the save on it is merged, also if the run
