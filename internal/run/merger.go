@@ -350,8 +350,8 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 // and that of a large one takes seconds.
 const slowCheck = 500 * time.Millisecond
 
-// noteDurations lets as many checks run at the same time as there are lanes, two on each core at most, once one is known
-// to take a while.
+// noteDurations lets as many checks run at the same time as there are lanes, two on each core at most, once one is
+// known to take a while.
 func (l *lanes) noteDurations(results []decide.Receipt) {
 	isSlow := func(r decide.Receipt) bool { return r.DurationMS >= slowCheck.Milliseconds() }
 	if slices.ContainsFunc(results, isSlow) {
