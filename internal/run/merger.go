@@ -483,7 +483,7 @@ func (l *lanes) checkBranch(ctx context.Context) {
 	}
 	if err := l.repo.Point(ctx, branch, commit); err != nil {
 		l.Screen.Warn(fmt.Sprintf("the branch %s cannot be moved to what is merged, %.12s: %v", branch, commit, err))
-	} else if at != "" {
+	} else if was, err := l.repo.Descends(ctx, commit, at); at != "" && (err != nil || !was) { // else it was not moved yet
 		l.Screen.Warn(fmt.Sprintf("somebody moved the branch %s to %.12s, which nobody has proven; it is at %.12s again",
 			branch, at, commit))
 	}
@@ -578,6 +578,13 @@ func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error
 	if head != l.joined { // a person has committed, and may have merged it
 		if has, err := l.repo.Descends(ctx, head, m.Commit); err != nil || has {
 			return err != nil, err
+		}
+		// What is merged may have it all, as when a run goes on that was killed before it moved the branch.
+		if is, err := l.repo.Descends(ctx, m.Commit, head); err != nil || is {
+			if err != nil {
+				return true, err
+			}
+			l.joined, l.clash = head, ""
 		}
 	}
 	switch {
