@@ -64,6 +64,9 @@ type picture struct {
 
 // stage writes the tree's files into a tree of git.
 func (t *Tree) stage(ctx context.Context) (s picture, err error) {
+	if err := t.isFolder(); err != nil {
+		return s, err
+	}
 	s.head = t.head()
 	if s.head != t.tip && t.take(ctx, s.head) != nil { // only what it has written into its commits is lost
 		if err := ctx.Err(); err != nil {

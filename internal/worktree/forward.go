@@ -31,10 +31,15 @@ var ErrLocked = errors.New("another git command works in this repository, or one
 // own fast forward. It changes nothing, and says why, if the branch is not at old (ErrMoved), is not checked out, or if
 // a person changed a file that would be written; other changes of a person stay. After a call that was killed or that
 // failed, Recover goes on.
-func (r *Repo) Forward(ctx context.Context, old, new string) error {
+func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if err := r.publish(ctx, new); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			r.withdraw()
+		}
+	}()
 	unlock, err := r.lock(lockText)
 	if err != nil {
 		return err

@@ -256,10 +256,17 @@ func (r *Repo) At(ctx context.Context, branch string) string {
 
 // Point makes a branch of the repository at a commit. A branch of that name moves there.
 func (r *Repo) Point(ctx context.Context, branch, commit string) error {
-	if err := r.publish(ctx, commit); err != nil {
-		return err
+	var err error
+	for range 2 { // a person may have thrown away what was published before
+		if err := r.publish(ctx, commit); err != nil {
+			return err
+		}
+		_, err = r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+branch, commit)
+		if err == nil {
+			break
+		}
+		r.withdraw()
 	}
-	_, err := r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+branch, commit)
 	return err
 }
 
@@ -269,6 +276,9 @@ func (r *Repo) Move(ctx context.Context, branch, from, to string) error {
 		return err
 	}
 	_, err := r.refs(ctx, "update-ref", "--no-deref", heads+branch, to, from)
+	if err != nil {
+		r.withdraw()
+	}
 	return err
 }
 

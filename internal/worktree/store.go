@@ -91,6 +91,14 @@ func (r *Repo) publish(ctx context.Context, commit string) error {
 	return nil
 }
 
+// withdraw has the next publish copy again what the last one has copied. No branch has got it, so a person's gc may throw
+// it away.
+func (r *Repo) withdraw() {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	r.published = ""
+}
+
 // copyWhole copies a commit into the person's repository, and checks that none of its objects is missing there.
 func (r *Repo) copyWhole(ctx context.Context, commit, has string) error {
 	if err := r.copyObjects(ctx, apart{r: r}, r.theirs(), commit, has, maxLoose); err != nil {

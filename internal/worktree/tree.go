@@ -123,6 +123,15 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 	return t, t.reset(ctx, to)
 }
 
+// isFolder refuses a link in the place of the tree's folder: the .git to be made anew would be that of another one.
+func (t *Tree) isFolder() error {
+	info, err := os.Lstat(t.dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no folder: remove it", t.dir)
+	}
+	return err
+}
+
 // head returns the commit that the agent has checked out. Its .git is read as files, since git would read its
 // configuration. If it cannot be read, the agent has committed nothing that counts.
 func (t *Tree) head() string {
@@ -212,6 +221,9 @@ func (t *Tree) reset(ctx context.Context, commit string) error {
 // Take writes the files of a commit over those of the tree. The base stays: the commit is work. A Take that was killed
 // is done again when the tree is opened.
 func (t *Tree) Take(ctx context.Context, commit string) error {
+	if err := t.isFolder(); err != nil {
+		return err
+	}
 	if err := t.note(half, commit); err != nil {
 		return err
 	}
