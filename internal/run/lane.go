@@ -336,13 +336,18 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 			return err
 		}
 		one.Given = ""
-	case one.tree.Base() != commit:
-		if _, err := one.tree.Update(ctx, commit); err != nil {
-			return err
-		}
 	default: // the next agent gets nothing of what this one has left in git's folder
-		if _, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session"); err != nil {
-			return err
+		_, _, failed := one.tree.Commit(ctx, worktree.Saves+" of a session")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case failed != nil: // only an agent can mend that, on top of what it has
+			commit = one.tree.Base()
+			one.Given = cmp.Or(one.Given, failed.Error())
+		case one.tree.Base() != commit:
+			if _, err := one.tree.Update(ctx, commit); err != nil {
+				return err
+			}
 		}
 	}
 	err = l.copyList(one)

@@ -53,8 +53,7 @@ func TestLinkedObjects(t *testing.T) {
 		w.ok(os.Symlink(other, filepath.Join(lane.Dir(), filepath.FromSlash(name))))
 		w.write(other, "info/mine", "mine")
 		w.write(other, "objects/info/mine", "mine")
-		_, _, err := lane.Commit(t.Context(), "Work")
-		w.refused(err, "")
+		w.commit(lane)
 		w.want("a file where the link leads", w.read(other, "info/mine"), "mine")
 		w.want("another one", w.read(other, "objects/info/mine"), "mine")
 		w.ok(lane.Reset(t.Context(), w.head()))
@@ -80,4 +79,21 @@ func TestLinkedLane(t *testing.T) {
 	w.refused(lane.Remove(t.Context(), w.head()), "is no folder")
 	_, _ = r.Add(t.Context(), lane.Dir(), lane.branch, w.head())
 	w.want("the project's configuration", w.read(w.top, ".git/config"), config)
+}
+
+// TestRefusedHistory has an agent mend the history that it has rewritten, in the folder as it was left.
+func TestRefusedHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.open()
+	lane := w.lane("lane-1")
+	base := w.head()
+	w.write(lane.Project(), "a.txt", "lane\n")
+	w.git(lane.Project(), "commit", "-qa", "--amend", "-m", "Rewritten")
+	_, _, err := lane.Commit(t.Context(), "Work")
+	w.refused(err, "history was rewritten")
+	w.git(lane.Project(), "reset", "-q", "--soft", base)
+	w.git(lane.Project(), "commit", "-qm", "On top")
+	commit := w.commit(lane)
+	w.want("the parent", w.gitOfRun("rev-parse", commit+"^"), base)
 }

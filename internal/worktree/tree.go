@@ -177,7 +177,7 @@ func (t *Tree) renew(commit string) error {
 	}
 	files := map[string]string{
 		"HEAD": "ref: " + heads + t.branch + "\n", heads + t.branch: commit + "\n",
-		"objects/info/alternates": quotePath(filepath.ToSlash(t.r.objects)) + "\n",
+		"objects/info/alternates": t.alternates(),
 	}
 	for _, name := range []string{"config", "info/exclude", "info/attributes", "shallow"} {
 		if text, has := t.r.files[name]; has {
@@ -197,6 +197,9 @@ func (t *Tree) renew(commit string) error {
 	t.tip = commit
 	return t.note(tips, commit)
 }
+
+// alternates returns the file that has git borrow the objects of the run.
+func (t *Tree) alternates() string { return quotePath(filepath.ToSlash(t.r.objects)) + "\n" }
 
 func (t *Tree) files() apart { return apart{r: t.r, work: t.dir, index: t.index} }
 
