@@ -494,10 +494,7 @@ func (l *lanes) publish(ctx context.Context, one *lane) error {
 // publishLanes gives the project's repository the branches of the lanes with which the run before was killed: nobody
 // else goes on with them.
 func (r *Run) publishLanes(ctx context.Context, last *record.Run) error {
-	open := slices.DeleteFunc(slices.Clone(last.Lanes), func(one record.Lane) bool {
-		_, gone := os.Lstat(one.Dir)
-		return !one.Open || gone != nil
-	})
+	open := slices.DeleteFunc(slices.Clone(last.Lanes), func(one record.Lane) bool { return !one.Open })
 	if len(open) == 0 {
 		return nil
 	}
@@ -513,8 +510,14 @@ func (r *Run) publishLanes(ctx context.Context, last *record.Run) error {
 	defer repo.Close()
 	for _, one := range open {
 		tree, failed := repo.Add(ctx, one.Dir, one.Branch, one.Base)
-		if failed == nil {
-			_, _, failed = tree.Commit(ctx, worktree.Saves+" of a run that was killed")
+		changed := true
+		if failed == nil { // also if its folder is gone: the run has what was last taken from it
+			_, changed, failed = tree.Commit(ctx, worktree.Saves+" of a run that was killed")
+		}
+		switch {
+		case failed == nil && !changed:
+			failed = tree.Remove(ctx, "")
+		case tree != nil:
 			failed = errors.Join(failed, tree.Publish(ctx))
 		}
 		err = errors.Join(err, failed)

@@ -97,3 +97,23 @@ func TestRefusedHistory(t *testing.T) {
 	commit := w.commit(lane)
 	w.want("the parent", w.gitOfRun("rev-parse", commit+"^"), base)
 }
+
+// TestLostRepository deletes the repository of the run. The files of a lane are its work all the same.
+func TestLostRepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.open()
+	lane := w.lane("lane-1")
+	w.write(lane.Project(), "a.txt", "first\n")
+	w.commit(lane)
+	w.write(lane.Project(), "b.txt", "second\n")
+	w.git(lane.Project(), "add", "-A")
+	w.git(lane.Project(), "commit", "-qm", "Second")
+	w.write(lane.Project(), "c.txt", "third\n")
+	w.ok(os.RemoveAll(w.own()))
+	w.open()
+	commit := w.commit(w.lane("lane-1"))
+	for name, text := range map[string]string{"a.txt": "first", "b.txt": "second", "c.txt": "third"} {
+		w.want(name, w.gitOfRun("show", commit+":"+name), text)
+	}
+}

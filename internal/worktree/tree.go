@@ -100,7 +100,8 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		return nil, err
 	}
 	t.tip = t.noted(tips)
-	if !isID(t.tip) {
+	isKnown := isID(t.tip)
+	if !isKnown {
 		t.tip = base
 		if at := r.At(ctx, branch); branch != "" && at != "" {
 			t.tip = at
@@ -115,12 +116,28 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		}
 		_ = t.forget(prepared)
 	}
-	if !r.Has(ctx, to) { // a branch of the repository alone has it
+	all, _ := os.ReadDir(dir)
+	isLost := !isKnown && !isID(t.noted(half)) && len(all) > 0 // somebody has deleted the repository of the run
+	if !r.Has(ctx, to) {                                       // a branch of the repository alone has it
 		if err := r.Fetch(ctx, to); err != nil {
 			return nil, err
 		}
 	}
+	if isLost && branch != "" {
+		return t, t.adopt(ctx, to)
+	}
 	return t, t.reset(ctx, to)
+}
+
+// adopt keeps the files of a tree of which nothing else is known any more, as work on top of a commit.
+func (t *Tree) adopt(ctx context.Context, commit string) error {
+	if err := t.isFolder(); err != nil {
+		return err
+	}
+	if _, err := t.files().git(ctx, "read-tree", commit); err != nil {
+		return err
+	}
+	return t.renew(commit)
 }
 
 // isFolder refuses a link in the place of the tree's folder: the .git to be made anew would be that of another one.
