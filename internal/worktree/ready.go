@@ -204,19 +204,29 @@ func (r *Repo) unsplit(ctx context.Context, here apart) error {
 	return err
 }
 
-// regular refuses what git would read for ever: pipes, with names under which git looks for rules.
+// regular refuses what git would read for ever: pipes, with names under which git looks for rules, or in the .git of a
+// folder below.
 func (a apart) regular() error {
+	return a.irregular(func(path string) error {
+		return fmt.Errorf("%s is no file: remove it", plain.Path(a.work, path))
+	})
+}
+
+// irregular visits what git would read for ever.
+func (a apart) irregular(visit func(path string) error) error {
 	return filepath.WalkDir(a.work, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // git says so, if it matters
 		}
 		name := entry.Name()
-		if entry.IsDir() && name == ".git" {
+		if entry.IsDir() && name == ".git" && filepath.Dir(path) == filepath.Clean(a.work) {
 			return fs.SkipDir
 		}
-		irregular := entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0
-		if irregular && (same(name, ".gitignore") || same(name, ".gitattributes")) {
-			return fmt.Errorf("%s is no file: remove it", plain.Path(a.work, path))
+		waits := entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice) != 0
+		isRules := same(name, ".gitignore") || same(name, ".gitattributes")
+		below, err := filepath.Rel(a.work, path)
+		if isRules && (waits || entry.Type()&fs.ModeSocket != 0) || waits && err == nil && InGit(below) {
+			return visit(path)
 		}
 		return nil
 	})

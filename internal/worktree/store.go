@@ -91,8 +91,8 @@ func (r *Repo) publish(ctx context.Context, commit string) error {
 	return nil
 }
 
-// withdraw has the next publish copy again what the last one has copied. No branch has got it, so a person's gc may throw
-// it away.
+// withdraw has the next publish copy again what the last one has copied. No branch has got it, so a person's gc may
+// throw it away.
 func (r *Repo) withdraw() {
 	r.copying.Lock()
 	defer r.copying.Unlock()

@@ -247,6 +247,9 @@ func (t *Tree) Take(ctx context.Context, commit string) error {
 	if err := t.note(half, commit); err != nil {
 		return err
 	}
+	if err := t.files().irregular(os.Remove); err != nil { // no commit has such
+		return err
+	}
 	_ = os.Remove(t.index + ".lock")
 	if _, err := t.files().git(ctx, "read-tree", "--reset", "-u", commit); err != nil {
 		return err
