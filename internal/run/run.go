@@ -101,7 +101,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 // Work works on the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could
 // not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
-	unlock, err := r.own(ctx)
+	unlock, err := r.own()
 	if errors.As(err, new(Taken)) { // the run that works on the loop goes on with it, if it was only paused
 		err = cmp.Or(r.revive(ctx), err)
 	}
@@ -181,7 +181,7 @@ func (r *Run) mayBegin(ctx context.Context) error {
 var ErrToldAgain = errors.New("ran the notifiers again that had failed; nothing else was left")
 
 // own makes this process the only one that works a run over the loop.
-func (r *Run) own(ctx context.Context) (unlock func(), err error) {
+func (r *Run) own() (unlock func(), err error) {
 	r.store, err = r.At.Open()
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (r *Run) own(ctx context.Context) (unlock func(), err error) {
 		err = r.taken()
 	}
 	if err == nil {
-		err = r.ready(ctx)
+		err = r.ready()
 		if err != nil {
 			unlock()
 		}
@@ -203,7 +203,7 @@ func (r *Run) own(ctx context.Context) (unlock func(), err error) {
 }
 
 // ready prepares the run under its lock.
-func (r *Run) ready(ctx context.Context) error {
+func (r *Run) ready() error {
 	record.SweepFiles(r.At.Project) // also for a run that is refused: nobody else may come
 	last, err := record.Load(r.store)
 	if !r.resumes && err != nil { // a new run needs no record of the last one
@@ -230,13 +230,7 @@ func (r *Run) ready(ctx context.Context) error {
 	}
 	if !r.resumes && last != nil {
 		r.previous = last
-		if err := r.publishLanes(ctx, last); err != nil {
-			r.Screen.Warn(fmt.Sprintf("the work of lanes of run %s stays where it is: %v", last.ID, err))
-		}
-		r.Record.Unmerged = slices.DeleteFunc(last.Branches(), func(b record.Branch) bool {
-			tidies := b.Commit != "" && r.Record.Options.Workers > 0 // see dropJoined
-			return !tidies && !r.lacks(b)
-		})
+		r.noteUnmerged()
 	}
 	err = record.CheckSignals(r.Record.Options.CompleteOn) // an agent may have written the record
 	if err != nil {
@@ -244,6 +238,14 @@ func (r *Run) ready(ctx context.Context) error {
 	}
 	r.pattern, err = compile(r.Record.Options.Pattern)
 	return err
+}
+
+// noteUnmerged notes the branches of the run before with work that nobody has merged.
+func (r *Run) noteUnmerged() {
+	r.Record.Unmerged = slices.DeleteFunc(r.previous.Branches(), func(b record.Branch) bool {
+		tidies := b.Commit != "" && r.Record.Options.Workers > 0 // see dropJoined
+		return !tidies && !r.lacks(b)
+	})
 }
 
 // lacks reports whether the branch for which the work on another one is lacks some.
@@ -280,6 +282,12 @@ func (r *Run) taken() error {
 func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.openFiles(); err != nil {
 		return nil, err
+	}
+	if r.previous != nil {
+		if err := r.publishLanes(ctx, r.previous); err != nil {
+			r.Screen.Warn(fmt.Sprintf("the work of lanes of run %s stays where it is: %v", r.previous.ID, err))
+		}
+		r.noteUnmerged()
 	}
 	for _, c := range r.Record.AllCurrent() {
 		if c.Session == 0 { // no worker is known to have taken it

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestPipesInLane has an agent leave pipes where git would read a file. Nothing waits for them, and the lane can be used
-// again.
+// TestPipesInLane has an agent leave pipes where git would read a file. Nothing waits for them, and the lane can be
+// used again.
 func TestPipesInLane(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{".gitignore", "sub/.gitattributes", "new/x/.git/HEAD", "new/x/.git/config",
