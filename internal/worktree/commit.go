@@ -90,9 +90,51 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	if err := t.clearWay(); err != nil {
 		return s, err
 	}
+	if s.head != t.tip {
+		if err := t.addIgnored(ctx, s.head); err != nil {
+			return s, err
+		}
+	}
 	t.agents = s.head
 	err = t.add(ctx, &s, was, ":(top)")
 	return s, err
+}
+
+// addIgnored adds the new files of an agent's commit that git ignores: the agent wants them to be there all the same.
+func (t *Tree) addIgnored(ctx context.Context, head string) error {
+	files, err := t.r.changes(ctx, t.tip, head)
+	if err != nil {
+		return err
+	}
+	var made strings.Builder
+	for _, f := range files {
+		if f.made() && f.mode != gitlink && !t.r.excepted(f.name) && t.isFile(f.name) {
+			made.WriteString(f.name + "\x00")
+		}
+	}
+	if made.Len() == 0 {
+		return nil
+	}
+	ignored, err := t.files().feed(ctx, []byte(made.String()), "check-ignore", "-z", "--stdin")
+	if proc.GitExit(err) == 1 { // it ignores none
+		return nil
+	}
+	if err == nil {
+		_, err = t.files().feed(ctx, ignored, "update-index", "--add", "-z", "--stdin")
+	}
+	return err
+}
+
+// isFile reports whether a file is there, and no folder above it is a link.
+func (t *Tree) isFile(name string) bool {
+	for up := path.Dir(name); up != "."; up = path.Dir(up) {
+		info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(up)))
+		if err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(name)))
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeSymlink != 0)
 }
 
 // treeOf returns the id of a commit's tree.

@@ -85,6 +85,20 @@ func TestIgnored(t *testing.T) {
 	if _, changed, err := lane.Commit(t.Context(), "x"); err != nil || changed {
 		t.Errorf("the lane is changed: %v, %v", changed, err)
 	}
+	w.write(w.project, "node_modules/person", "a person's\n") // and one that git ignores, where the agent has another
+	w.git(lane.Project(), "add", "-f", "node_modules/x/y")
+	w.git(lane.Project(), "commit", "-qm", "Wanted")
+	w.merge(lane, "f")
+	w.want("a file that the agent has committed", w.read(w.project, "node_modules/x/y"), "kept\n")
+	w.write(lane.Project(), "node_modules/person", "the agent's\n")
+	w.git(lane.Project(), "add", "-f", "node_modules/person")
+	w.git(lane.Project(), "commit", "-qm", "In the way")
+	m, err := w.repo.Merge(t.Context(), w.head(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "g"})
+	w.ok(err)
+	w.refused(w.repo.Forward(t.Context(), w.head(), m.Commit), "node_modules/person is changed in the project")
+	w.want("a person's ignored file", w.read(w.project, "node_modules/person"), "a person's\n")
+	w.ok(os.Chmod(filepath.Join(lane.Project(), "node_modules/x"), 0o555))
+	w.ok(lane.Reset(t.Context(), w.head()))
 	w.ok(lane.Remove(t.Context(), w.head()))
 	if _, err := os.Stat(lane.dir); err == nil {
 		t.Error("the worktree is still there")
