@@ -555,12 +555,16 @@ func (l *lanes) tidy(ctx context.Context) {
 	}
 	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
 	_ = os.Remove(filepath.Dir(l.merger.Dir())) // if nothing stays
-	// A run that was refused when it was to go on has not looked whether the person's branch has all.
-	if m := &l.Record.Merges; m.Behind == "" && !(l.resumes && l.tried.IsZero()) {
+	if l.resumes && l.tried.IsZero() {
+		return // it was refused when it was to go on, and has not looked whether the person's branch has all
+	}
+	m := &l.Record.Merges
+	isPublished := m.Behind == "" || l.repo.At(ctx, l.Record.Branch()) == m.Commit
+	if m.Behind == "" {
 		_ = l.repo.Drop(ctx, l.Record.Branch(), m.Commit) // it stays if somebody has moved it
-		if !slices.ContainsFunc(l.all, func(one *lane) bool { return one.Open }) {
-			l.repo.Delete()
-		}
+	}
+	if isPublished && !slices.ContainsFunc(l.all, func(one *lane) bool { return one.Open }) {
+		l.repo.Delete()
 	}
 }
 
