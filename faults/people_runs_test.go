@@ -204,7 +204,7 @@ func (d *runDay) kept() error {
 			err = fmt.Errorf("the ending %s (%s) was told twice", one.DeliveryID, one.ExitReason)
 		}
 	}
-	return errors.Join(err, d.holds(false))
+	return errors.Join(err, d.showsRecord(), d.holds(false))
 }
 
 // peopleOfRuns lives so many days with a runner.

@@ -21,6 +21,9 @@ func (t *runTrial) survived(r result) error {
 	if err == nil {
 		said := r.stdout + r.stderr + after
 		err = t.holds(!strings.Contains(said, "warning: ")) // else it has said which file lacks something
+		if !strings.Contains(said, "progress.txt: input/output error") { // else it has said that the file lacks its end
+			err = errors.Join(err, t.showsRecord())
+		}
 		if errors.Is(err, runtest.ErrCost) && strings.Contains(said, "cannot save") {
 			err = nil
 		}
@@ -120,7 +123,16 @@ func (w *world) lastRun() (r oneRun, err error) {
 	return r, err
 }
 
-// holds checks every invariant of a loop that runs have completed. whole says that iterations.jsonl lacks nothing.
+// showsRecord checks that the header of progress.txt says what the record says.
+func (w *world) showsRecord() error {
+	state, err := w.record()
+	if err != nil {
+		return err
+	}
+	return w.shown(state)
+}
+
+// holds checks every other invariant of a loop that runs have completed. whole says that iterations.jsonl lacks nothing.
 func (w *world) holds(whole bool) error {
 	if _, err := os.Stat(filepath.Join(w.diary(), "two")); err == nil {
 		return errors.New("two agents worked at once")
@@ -131,10 +143,7 @@ func (w *world) holds(whole bool) error {
 	if list, err := os.ReadFile(w.listPath()); err != nil || len(passing(string(list))) != 3 {
 		return fmt.Errorf("the list is %q, %w", list, err)
 	}
-	state, err := w.record()
-	if err == nil {
-		err = w.shown(state)
-	}
+	_, err := w.record()
 	if err := errors.Join(err, w.sweptByNext(), w.endingsTold(), w.hooksOnce()); err != nil || !whole {
 		return err
 	}
