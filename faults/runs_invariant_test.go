@@ -20,7 +20,7 @@ func (t *runTrial) survived(r result) error {
 	after, err := t.goesOn(r)
 	if err == nil {
 		said := r.stdout + r.stderr + after
-		err = t.holds(!strings.Contains(said, "warning: ")) // else it has said which file lacks something
+		err = t.holds(!strings.Contains(said, "warning: "))              // else it has said which file lacks something
 		if !strings.Contains(said, "progress.txt: input/output error") { // else it has said that the file lacks its end
 			err = errors.Join(err, t.showsRecord())
 		}
