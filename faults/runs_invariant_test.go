@@ -20,8 +20,9 @@ func (t *runTrial) survived(r result) error {
 	after, err := t.goesOn(r)
 	if err == nil {
 		said := r.stdout + r.stderr + after
-		err = t.holds(!strings.Contains(said, "warning: "))              // else it has said which file lacks something
-		if !strings.Contains(said, "progress.txt: input/output error") { // else it has said that the file lacks its end
+		// What lacks something is named.
+		err = t.holds(!strings.Contains(said, "warning: "))
+		if !strings.Contains(said, "progress.txt: input/output error") {
 			err = errors.Join(err, t.showsRecord())
 		}
 		if errors.Is(err, runtest.ErrCost) && strings.Contains(said, "cannot save") {
@@ -132,7 +133,8 @@ func (w *world) showsRecord() error {
 	return w.shown(state)
 }
 
-// holds checks every other invariant of a loop that runs have completed. whole says that iterations.jsonl lacks nothing.
+// holds checks every other invariant of a loop that runs have completed. whole says that iterations.jsonl lacks
+// nothing.
 func (w *world) holds(whole bool) error {
 	if _, err := os.Stat(filepath.Join(w.diary(), "two")); err == nil {
 		return errors.New("two agents worked at once")
