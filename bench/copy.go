@@ -152,8 +152,8 @@ func besideGit(files, ignored int) func(*bench) row {
 			for i, one := range t.ours {
 				got := t.ratio(i)
 				r.Bars = append(r.Bars, bar{
-					fmt.Sprintf("%s ≤ %g × %s, in CPU time", one.name, one.most, t.git.name), fmt.Sprintf("%.2f ×", got),
-					got <= one.most, one.why,
+					fmt.Sprintf("%s ≤ %g × %s, in CPU time", one.name, one.most, t.git.name),
+					fmt.Sprintf("%.2f ×", got), got <= one.most, one.why,
 				})
 				r.Figures = append(r.Figures, t.figure(one.name, i))
 			}

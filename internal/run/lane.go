@@ -341,7 +341,7 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case failed != nil: // only an agent can mend that, on top of what it has
+		case failed != nil: // only an agent can fix that, on top of what it has
 			commit = one.tree.Base()
 			one.Given = cmp.Or(one.Given, failed.Error())
 		case one.tree.Base() != commit:

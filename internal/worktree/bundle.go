@@ -84,7 +84,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 	if err := r.index(ctx, f, at, aside); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	if err := r.judge(ctx, apart{r: r, objects: aside, lent: r.objects}, commit, base, max); err != nil {
+	if err := r.judge(ctx, apart{r: r, objects: aside, alternate: r.objects}, commit, base, max); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
 	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.objects, "pack"))
@@ -143,7 +143,7 @@ func (r *Repo) index(ctx context.Context, f *os.File, at int64, aside string) er
 	if err := os.Mkdir(filepath.Join(aside, "pack"), 0o755); err != nil {
 		return err
 	}
-	c := apart{r: r, objects: aside, lent: r.objects}.command("index-pack", "--stdin", "--strict", "--fix-thin")
+	c := apart{r: r, objects: aside, alternate: r.objects}.command("index-pack", "--stdin", "--strict", "--fix-thin")
 	c.Input = f
 	_, err := proc.GitOutput(ctx, c, "index-pack")
 	return err

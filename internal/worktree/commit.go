@@ -21,8 +21,8 @@ import (
 // ErrHistory is wrapped if commits do not begin at the base that they were given: somebody has rewritten history.
 var ErrHistory = errors.New("history was rewritten")
 
-// Commit commits all that git does not ignore in the tree, on top of what the agent has committed, and makes its .git
-// anew. The files of the loops stay as they are in the base. changed reports whether the commit differs from the base.
+// Commit commits all that git does not ignore in the tree, on top of what the agent has committed, and creates its .git
+// again. The files of the loops stay as they are in the base. changed reports whether the commit differs from the base.
 // It is ErrHistory if what is checked out does not come from the base.
 func (t *Tree) Commit(ctx context.Context, message string) (commit string, changed bool, err error) {
 	s, err := t.stage(ctx)
@@ -82,7 +82,7 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 		return s, err
 	}
 	_ = os.Remove(t.index + ".lock")
-	if _, err := os.Lstat(t.index); err != nil { // see add
+	if _, err := os.Lstat(t.index); err != nil { // add has removed it, for a nested repository
 		if _, err := t.files().git(ctx, "read-tree", t.base); err != nil {
 			return s, err
 		}
@@ -100,7 +100,7 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	return s, err
 }
 
-// addIgnored adds the new files of an agent's commit that git ignores: the agent wants them to be there all the same.
+// addIgnored adds the new files of an agent's commit that git ignores: the agent has added them with git add -f.
 func (t *Tree) addIgnored(ctx context.Context, head string) error {
 	files, err := t.r.changes(ctx, t.tip, head)
 	if err != nil {
@@ -300,13 +300,6 @@ func pathspec(magic, path string) string {
 	return ":(top,literal" + magic + ")" + path
 }
 
-// same reports whether two commits or trees have the same files.
-func (r *Repo) same(ctx context.Context, a, b string) (bool, error) {
-	out, err := apart{r: r}.line(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
-	x, y, _ := strings.Cut(out, "\n")
-	return x == y, err
-}
-
 // commit makes a commit of a tree.
 func (r *Repo) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	return apart{r: r}.commit(ctx, tree, message, parents...)
@@ -391,14 +384,14 @@ func (t *Tree) merge(ctx context.Context, other string, marks bool) ([]Conflict,
 		names = append(names, c.File)
 	}
 	if len(names) > 0 {
-		err = t.note(conflicted, strings.Join(names, "\x00"))
+		err = t.note(conflictFiles, strings.Join(names, "\x00"))
 	}
 	return conflicts, errors.Join(err, t.Take(ctx, merged))
 }
 
 // Conflicts returns the files in which Update has found conflicts since Reset.
 func (t *Tree) Conflicts() []string {
-	names := t.noted(conflicted)
+	names := t.noted(conflictFiles)
 	if names == "" {
 		return nil
 	}

@@ -66,7 +66,7 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if err != nil {
 		return cmp.Or(r.moved(ctx, old), r.inTheWay(ctx, here, old, files), err)
 	}
-	if err := r.begins(old, new); err != nil {
+	if err := r.noteForward(old, new); err != nil {
 		return err
 	}
 	if _, err := here.git(ctx, "read-tree", "-m", "-u", old, new); err != nil {
@@ -77,7 +77,7 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 		if _, back := here.git(ctx, "read-tree", "-m", "-u", new, old); back != nil {
 			return errors.Join(err, back)
 		}
-		return errors.Join(err, r.ends())
+		return errors.Join(err, r.forgetForward())
 	}
 	r.step("moved")
 	return r.finish(here)
@@ -114,7 +114,7 @@ func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []cha
 	return nil
 }
 
-// goneOf returns the files that go away.
+// goneOf returns the files that a merge deletes.
 func goneOf(files []change) map[string]bool {
 	gone := map[string]bool{}
 	for _, c := range files {
@@ -123,8 +123,8 @@ func goneOf(files []change) map[string]bool {
 	return gone
 }
 
-// anyTaken finds what git would write though a person has changed it: in the place of a new file there is one that git
-// ignores, or a file is missing.
+// anyTaken reports whether git would write what a person has changed: a file that git ignores is in the place of a new
+// one, or a file is missing.
 func (r *Repo) anyTaken(files []change) bool {
 	gone := goneOf(files)
 	return slices.ContainsFunc(files, func(c change) bool {
@@ -136,8 +136,8 @@ func (r *Repo) anyTaken(files []change) bool {
 	})
 }
 
-// isTaken reports whether a file that git does not track has the place of a new one, or of a folder above it. gone are
-// the files that go away.
+// isTaken reports whether a file that git does not track is in the place of a new one, or of a folder above it. gone
+// has the files that the merge deletes.
 func (r *Repo) isTaken(name string, gone map[string]bool) bool {
 	for up := path.Dir(name); up != "."; up = path.Dir(up) {
 		info, err := os.Lstat(r.path(up))
@@ -169,17 +169,17 @@ func (r *Repo) finish(here apart) error {
 		return err
 	}
 	r.step("indexed")
-	return r.ends()
+	return r.forgetForward()
 }
 
 // forwards is the file in our git folder that says from where to where the project's files go, while they do.
 const forwards = "forwards"
 
-func (r *Repo) begins(old, new string) error {
+func (r *Repo) noteForward(old, new string) error {
 	return os.WriteFile(filepath.Join(r.own, forwards), []byte(old+" "+new), 0o600)
 }
 
-func (r *Repo) ends() error { return os.Remove(filepath.Join(r.own, forwards)) }
+func (r *Repo) forgetForward() error { return os.Remove(filepath.Join(r.own, forwards)) }
 
 // advance moves the loop's branch from a commit to another one, for a reason that the branch's log has.
 func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
@@ -199,9 +199,9 @@ func (r *Repo) moved(ctx context.Context, from string) error {
 	return fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, from)
 }
 
-// Recover ends a Forward that was killed or has failed, if that had begun to write files: it writes those that are not
-// written yet. If a person has changed one of them meanwhile, it leaves that file and returns an error that names it,
-// once. If the branch is at neither commit, a person has committed since, and it only cleans up.
+// Recover finishes a Forward that was killed or failed while it wrote files: it writes those that are not written yet.
+// If a person has changed one of them meanwhile, it leaves that file and returns an error that names it, once. If the
+// branch is at neither commit, a person has committed since, and it only cleans up.
 func (r *Repo) Recover(ctx context.Context, old, new string) error {
 	if err := r.unlockOwn(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		return err
 	}
 	if head != old && head != new { // index and files are a person's
-		return r.ends()
+		return r.forgetForward()
 	}
 	if err := r.OnBranch(ctx); err != nil {
 		return err
@@ -245,8 +245,9 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		"look at git diff, and take the commit's changes over", decide.Names(r.fromProjects(edited)), new)
 }
 
-// resume writes the files that a killed read-tree has not written, and notes all in our copy of the index. All that are
-// not as in old are taken as written; of those, edited are not as in new either, since a person has changed them.
+// resume writes the files that a killed read-tree has not written, and notes all of them in our copy of the index. A
+// file that is not as in old counts as written. edited are those that are not as in new either: a person has changed
+// them.
 func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited []string, err error) {
 	files, err := r.changes(ctx, old, new)
 	if err != nil {

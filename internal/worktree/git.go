@@ -31,17 +31,17 @@ func (r *Repo) refs(ctx context.Context, args ...string) (string, error) {
 			return "", err
 		}
 	}
-	out, err := proc.GitOutput(ctx, r.command(r.top, r.git, args...), args[0])
+	out, err := proc.GitOutput(ctx, r.command(args...), args[0])
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-func (r *Repo) command(dir, git string, args ...string) proc.Cmd {
+func (r *Repo) command(args ...string) proc.Cmd {
 	r.step(args[0])
 	words := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
-	if git != "" {
-		words = append(words, "--git-dir="+git)
+	if r.git != "" {
+		words = append(words, "--git-dir="+r.git)
 	}
-	c := proc.Git(r.env, dir, append(words, args...)...)
+	c := proc.Git(r.env, r.top, append(words, args...)...)
 	// The logs of branches get no text of the repository's configuration: an agent writes that, and may make a log
 	// another name of some file.
 	c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1",
@@ -56,7 +56,7 @@ type apart struct {
 	r           *Repo
 	work, index string
 	objects     string // the folder of its objects; "": that of Repo
-	lent        string // a folder whose objects can be read, too; "": none
+	alternate   string // a folder whose objects can be read, too; "": none
 }
 
 // git runs a git command.
@@ -65,7 +65,7 @@ func (a apart) git(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // feed runs a git command with an input. If a person's gc has just removed the folder that git would write an object
-// into, since it was empty, git makes it anew when it is asked again.
+// into, since it was empty, git creates it when it is asked again.
 func (a apart) feed(ctx context.Context, in []byte, args ...string) (out []byte, err error) {
 	for range 3 {
 		c := a.command(args...)
@@ -91,8 +91,8 @@ func (a apart) command(args ...string) proc.Cmd {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
 	}
 	c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+cmp.Or(a.objects, a.r.objects))
-	if a.lent != "" {
-		c.Env = append(c.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(a.lent))
+	if a.alternate != "" {
+		c.Env = append(c.Env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(a.alternate))
 	}
 	return c
 }

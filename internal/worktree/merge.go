@@ -228,5 +228,6 @@ func (r *Repo) contains(ctx context.Context, head, commit string) (bool, error) 
 	if err != nil || len(conflicts) > 0 {
 		return false, err
 	}
-	return r.same(ctx, tree, head)
+	was, err := r.treeOf(ctx, head)
+	return was == tree, err
 }

@@ -104,8 +104,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	r.objects = r.theirs().objects
 	if r.keep {
 		r.objects = filepath.Join(r.own, "objects")
-	}
-	if r.keep {
 		r.sweep()
 	}
 	if err := r.prepare(ctx, o); err != nil {
@@ -115,7 +113,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	return r, nil
 }
 
-// sweep removes what a process that was killed has left half made among what is kept.
+// sweep removes unfinished files that a killed process has left.
 func (r *Repo) sweep() {
 	for dir, prefix := range map[string]string{r.own: copies, r.objects: imports} {
 		all, _ := os.ReadDir(dir)

@@ -149,7 +149,7 @@ func (r *Repo) copyObjects(ctx context.Context, from, to apart, want, has string
 	if count <= loose {
 		args = []string{"unpack-objects", "-q"}
 	}
-	if from.lent != "" {
+	if from.alternate != "" {
 		args = append(args, "--strict")
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -182,13 +182,14 @@ func (t *Tree) take(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	err = t.r.copyObjects(ctx, apart{r: t.r, lent: objects}, apart{r: t.r}, head, t.tip, maxLoose)
-	t.lend()
+	err = t.r.copyObjects(ctx, apart{r: t.r, alternate: objects}, apart{r: t.r}, head, t.tip, maxLoose)
+	t.restoreAlternates()
 	return err
 }
 
-// lend has the agent's .git borrow the objects of the run again: if its work is refused, its agent mends it there.
-func (t *Tree) lend() {
+// restoreAlternates lets the agent's .git borrow the objects of the run again: if its work is refused, the agent fixes
+// it there.
+func (t *Tree) restoreAlternates() {
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return

@@ -81,7 +81,7 @@ func TestLinkedLane(t *testing.T) {
 	w.want("the project's configuration", w.read(w.top, ".git/config"), config)
 }
 
-// TestRefusedHistory has an agent mend the history that it has rewritten, in the folder as it was left.
+// TestRefusedHistory has an agent fix the history that it has rewritten, in the folder as it was left.
 func TestRefusedHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")

@@ -28,7 +28,7 @@ func (r *Repo) Switch(ctx context.Context, needs []string) error {
 	case r.At(ctx, r.branch) == "":
 		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
 	}
-	c := r.command(r.top, r.git, args...)
+	c := r.command(args...)
 	c.Timeout = gitTime
 	if _, err := proc.GitOutput(ctx, c, args[0]); err != nil {
 		return fmt.Errorf("the branch %s cannot be checked out: %w; mend that, or name another branch",

@@ -16,8 +16,8 @@ import (
 )
 
 // Tree is the folder of a lane, in which an agent works, or that of the merger. Its .git is a repository of the agent's
-// own, which borrows the objects of the run. It is made anew whenever the run has taken what is in it. One goroutine at
-// a time may use a Tree.
+// own, which borrows the objects of the run. It is created again whenever the run has taken what is in it. One
+// goroutine at a time may use a Tree.
 type Tree struct {
 	r      *Repo
 	dir    string
@@ -43,15 +43,15 @@ func (t *Tree) Base() string { return t.base }
 // are being written over those of the tree, the commit that was published last, the files with conflicts, with what
 // SetPrepared was called last, and our index.
 const (
-	tips       = "tips"
-	half       = "half"
-	shown      = "published"
-	conflicted = "conflicts"
-	prepared   = "prepared"
-	indexes    = "indexes"
+	tips          = "tips"
+	half          = "half"
+	shown         = "published"
+	conflictFiles = "conflicts"
+	prepared      = "prepared"
+	indexes       = "indexes"
 )
 
-var kinds = []string{tips, half, shown, conflicted, prepared, indexes}
+var kinds = []string{tips, half, shown, conflictFiles, prepared, indexes}
 
 // file returns the path of one of our files about the tree.
 func (t *Tree) file(kind string) string { return filepath.Join(t.r.own, kind, t.name) }
@@ -140,7 +140,7 @@ func (t *Tree) adopt(ctx context.Context, commit string) error {
 	return t.renew(commit)
 }
 
-// isFolder refuses a link in the place of the tree's folder: the .git to be made anew would be that of another one.
+// isFolder refuses a link in the place of the tree's folder: its .git would be that of another folder.
 func (t *Tree) isFolder() error {
 	info, err := os.Lstat(t.dir)
 	if err == nil && !info.IsDir() {
@@ -185,8 +185,8 @@ func packed(git, name string) string {
 	return ""
 }
 
-// renew makes the tree's .git anew, at a commit that its files are at or come from. All goes that an agent has left
-// there: configuration, hooks, locks, a merge in the middle.
+// renew creates the tree's .git again, at a commit that its files are at or come from. Nothing stays of what an agent
+// has left there: configuration, hooks, locks, a merge in the middle.
 func (t *Tree) renew(commit string) error {
 	git := filepath.Join(t.dir, ".git")
 	if err := loopdir.RemoveAll(git); err != nil {
@@ -227,7 +227,7 @@ func (t *Tree) Reset(ctx context.Context, commit string) error {
 		return err
 	}
 	t.base = commit
-	return t.forget(conflicted)
+	return t.forget(conflictFiles)
 }
 
 func (t *Tree) reset(ctx context.Context, commit string) error {
@@ -265,13 +265,13 @@ func (t *Tree) Publish(ctx context.Context) error {
 	return errors.Join(t.note(shown, t.tip), t.r.Point(ctx, t.branch, t.tip))
 }
 
-// WriteFile replaces a file below the project's folder in the worktree, and makes the folders above it. An agent could
-// have put anything there: WriteFile follows no link out of the worktree, waits for no writer of a pipe, and refuses a
-// name that is no regular file.
+// WriteFile replaces a file below the project's folder in the tree, and creates the folders above it. An agent could
+// have put anything there: WriteFile follows no link out of the tree, waits for no writer of a pipe, and refuses a name
+// that is no regular file.
 func (t *Tree) WriteFile(name string, text []byte) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("cannot write %s into the worktree %s: %w", plain.Line(name, 300), t.dir, err)
+			err = fmt.Errorf("cannot write %s into %s: %w", plain.Line(name, 300), t.dir, err)
 		}
 	}()
 	if InGit(name) {
