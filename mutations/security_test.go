@@ -256,7 +256,7 @@ var security = []row{
 	},
 	{
 		"A git folder that leads elsewhere, or a link in it | commits nothing, and makes no lanes",
-		hook("commit-elsewhere"),
+		runner("commit-refused"),
 		"internal/worktree/repo.go",
 		"d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:",
 		"d.Type()&fs.ModeIrregular != 0:",

@@ -188,7 +188,7 @@ esac`)
 				a.kept(work, "after a run without lanes")
 				a.command(4, line)
 				a.command(0, `sed -i.old 's/"c", "passes": true/"c", "passes": false/' feature_list.json && rm *.old *.txt;
-					git commit -qm Again feature_list.json; ralph-stop-hook resume demo`)
+					git commit -qam Again; ralph-stop-hook resume demo`)
 				a.command(0, run+" --workers 1 --no-merge")
 				a.kept(work, "after a run with lanes")
 

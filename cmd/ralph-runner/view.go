@@ -280,6 +280,16 @@ func (v *view) Merged(lane int, feature, branch, why string) {
 	v.printf("  %s%s %s", inLane(lane), cmp.Or(plain.Line(feature, 80), "the work"), text)
 }
 
+// Committed says what a run without lanes has committed.
+func (v *view) Committed(commit, why string) {
+	if commit != "" {
+		v.printf("  committed %s", commit[:min(12, len(commit))])
+	}
+	if why != "" {
+		v.printf("  not committed: %s", plain.Line(why, 500))
+	}
+}
+
 // Counted says how the loop stands.
 func (v *view) Counted(s *loop.Step) {
 	v.set(func(*now) { v.counts(s) })

@@ -50,7 +50,7 @@ type Config struct {
 	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
-	Commit       bool             // what a stop has proven is committed
+	NoCommit     bool             // a run without lanes commits nothing
 	Report       bool             // a run writes a report at its end
 
 	Chains   map[string]chain.Chain // by name

@@ -161,10 +161,11 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Report },
 		about: "Each run of ralph-runner writes a report, and its notice names the file. See docs/watch.md.",
 	}, {
-		name: "commit", preset: `false`, example: `true`,
-		field: func(c *Config) any { return &c.Commit },
-		about: "Commit when a stop has proven features, or the loop is complete and its checks hold. A run " +
-			"with workers always commits. See docs/configuration.md#commits.",
+		name: "commit", preset: `true`, example: `false`,
+		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.NoCommit = !p.yes(v, name) },
+		schema: `"type": "boolean"`,
+		about: "Whether a run of ralph-runner commits each feature when it is proven. One with workers always does; the " +
+			"hook never commits. See docs/runner.md#commits.",
 	}, {
 		name: "parallel", example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,

@@ -378,3 +378,18 @@ func (s *Snapshot) ProofsShown() map[string]FeatureProof {
 	}
 	return all
 }
+
+// Done returns the ids of the features that are proven, with the loop's record as it is now. Without checks, they are
+// those that are claimed.
+func (s *Snapshot) Done(state State) (ids []string) {
+	now := *s
+	now.State = state
+	proven := now.ProofsShown()
+	for i := range s.List.Items {
+		item := &s.List.Items[i]
+		if item.Passes && (len(s.Checks) == 0 || proven[item.ID].Proven) {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids
+}

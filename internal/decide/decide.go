@@ -54,14 +54,6 @@ func Decide(s Snapshot) (d Decision, need Need) {
 		need = st.answer(stopRules)
 	}
 
-	switch {
-	case !s.Commit:
-		d.Next.Uncommitted = ""
-	case s.Committed != nil:
-		d.Next.Uncommitted = s.Committed.Why
-	case s.Event == EventStop && need.Kind == NeedNothing:
-		need = d.toCommit(&s)
-	}
 	if d.Verdict != "" && d.Commits() {
 		d.Next.Schema = SchemaVersion
 		d.Next.Header = HeaderOf(d.Next, d.Limit)

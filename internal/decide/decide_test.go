@@ -287,8 +287,6 @@ func inWords(d Decision, need Need) string {
 		for _, run := range need.Runs {
 			got += " " + run.Check.Digest + ":" + run.Feature
 		}
-	case NeedCommit:
-		got += strings.TrimRight(" "+strings.Join(need.Proven, " "), " ")
 	case NeedReopen:
 		got += " " + strings.Join(need.Reopen, " ")
 	}

@@ -156,7 +156,7 @@ var edits = []func(s *Snapshot, d *dice){
 			s.Receipts = append(s.Receipts, receipt("w", "", pick(d, "now", "before")))
 		}
 	},
-	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
+	func(s *Snapshot, d *dice) { s.NoList, s.Claimed = d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
 		s.FreshSession, s.OthersWork, s.NoSession, s.Refused = true, d.is(), d.is(), d.is()
 		s.Why = pick(d, "", "$2.01 of $2.00 spent")

@@ -41,13 +41,6 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 		case need.Kind == NeedAnswer && need.Evaluator >= len(s.Answers) && s.Evaluators[need.Evaluator].Preset == "":
 			s.Answers = append(slices.Clone(s.Answers), make([]Answer, need.Evaluator+1-len(s.Answers))...)
 			s.Answers[need.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
-		case need.Kind == NeedCommit && s.Committed == nil:
-			for _, id := range need.Proven {
-				if item, _ := s.List.Find(id); !item.Passes || len(s.Checks) == 0 {
-					return s, got, fmt.Errorf("%s is to be committed, which nothing proves", id)
-				}
-			}
-			s.Committed = &Committed{Why: pick(d, "", "staged")}
 		case need.Kind == NeedReopen && !s.ListNotWritten:
 			s.ListNotWritten, s.List.Items = d.n(4) == 3, slices.Clone(s.List.Items)
 			for i, item := range s.List.Items {

@@ -47,7 +47,6 @@ type Need struct {
 	Runs      []Run    // NeedChecks, NeedProject: the checks to run; NeedChecks without: only the contents are wanted
 	Evaluator int      // NeedAnswer: the index of the evaluator to ask
 	Reopen    []string // NeedReopen: the features whose claim failed
-	Proven    []string // NeedCommit: the features that the stop has proven; none: the loop as a whole
 }
 
 // NeedKind says which field of Found a Need asks for.
@@ -62,7 +61,6 @@ const (
 	NeedProject NeedKind = "project" // Found.InProject
 	NeedAnswer  NeedKind = "answer"  // Found.Answers
 	NeedList    NeedKind = "list"    // Snapshot.List, fresh from the tracker
-	NeedCommit  NeedKind = "commit"  // Found.Committed
 	NeedReopen  NeedKind = "reopen"  // Snapshot.List without these claims, or Found.ListNotWritten
 	NeedTrees   NeedKind = "trees"   // Found.Trees
 )
@@ -96,8 +94,6 @@ type Found struct {
 	Reopened       []string  // the features that were reopened at this stop
 	NotCounted     []string  // with Contents: changed files that the checks do not see as they are in the project
 	InProject      []Receipt // results of the checks in the project as it is; nil: they did not run there
-
-	Committed *Committed // what became of what this stop has proven; nil: it was not to be committed
 }
 
 // Snapshot is everything that a decision depends on.
@@ -187,7 +183,6 @@ type Rules struct {
 	Checks     []Check
 	Untrusted  bool   // there are checks or commands that nobody has trusted, so they do not run
 	Recheck    string // RecheckStale, RecheckAll or RecheckNever
-	Commit     bool   // what a stop has proven is committed
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,

@@ -260,8 +260,6 @@ type Checking struct {
 	Cut string `json:"cut,omitzero"`
 	// variables of the session that the last checks did not get, in words
 	Withheld string `json:"withheld,omitzero"`
-	// why the last work that a stop has proven is not committed; empty: it is, or that is not asked for
-	Uncommitted string `json:"uncommitted,omitzero"`
 }
 
 // Work says what the agent works on.

@@ -84,8 +84,7 @@ func (p *Picture) AgentRules(message string) []agenthook.Result {
 }
 
 // Judge decides as the next stop of the loop's owner would, for an agent that asks. It runs the checks that are due,
-// stores their receipts, and commits what they prove if ralph.json wants that. Only if commits accepts the decision, it
-// becomes the record; then the caller calls Notify.
+// and stores their receipts. Only if commits accepts the decision, it becomes the record; then the caller calls Notify.
 func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision) bool) (*Step, error) {
 	ev.Event = decide.EventStop
 	unlock, err := l.Store.Lock(lockWait(ev))
@@ -102,13 +101,6 @@ func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision
 	}
 	if s.decision.Verdict == decide.End && commits(s.decision) {
 		return &Step{s.picture, s.decision, false}, s.commit()
-	}
-	if c := s.found.Committed; c != nil && s.picture.Snapshot.State.Schema > 0 { // the next stop has nothing to commit
-		state := s.picture.Snapshot.State
-		state.Uncommitted = c.Why
-		if err := l.Store.SaveState(state); err != nil {
-			return nil, err
-		}
 	}
 	return &Step{s.picture, s.decision, false}, s.keepReceipts()
 }

@@ -95,11 +95,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	status, code, _ := state.Status.Outcome()
 	needs := state.Needs
 	if state.Status == decide.Complete {
-		work := p.Loop.Env.ToMerge
-		if state.Uncommitted != "" {
-			work = cmp.Or(work, "not all that has changed is committed: "+state.Uncommitted)
-		}
-		needs = strings.Trim(work+"; "+needs, "; ")
+		needs = strings.Trim(p.Loop.Env.ToMerge+"; "+needs, "; ")
 	}
 	report := ""
 	if p.Config.Report {
@@ -190,6 +186,9 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	// Looked up without the lock: git may be slow.
 	what.Branch, what.Commit = p.checkedOut()
 	what.PullRequest = p.Loop.Env.PR
+	if p.Loop.Env.Uncommitted != "" {
+		what.Needs = strings.Trim(what.Needs+"; not all work is committed: "+p.Loop.Env.Uncommitted, "; ")
+	}
 	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
 	for _, c := range commands {
 		what.Event = c.Event

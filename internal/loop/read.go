@@ -144,7 +144,6 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	s.Untrusted = p.Config.Untrusted > 0 || p.untrusted != ""
 	s.Recheck = p.Config.Recheck
-	s.Commit = p.Config.Commit && p.Config.Trusted && !p.Config.Revoked && ev.WorkTree == "" // lanes make their own
 	s.Promises = p.Config.Promises
 	s.GuardsOff = p.Config.GuardsOff
 	for _, c := range p.Config.Checks {

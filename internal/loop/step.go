@@ -272,8 +272,6 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 		s.found.Tree, s.found.Changes, s.index = p.changes(ctx)
 	case decide.NeedTrees:
 		s.found.Trees = p.otherTrees(ctx)
-	case decide.NeedCommit:
-		s.found.Committed = p.commitWork(ctx, need.Proven, r.deadline)
 	default:
 		err = s.runCommands(ctx, r, need)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
@@ -79,6 +80,8 @@ type Run struct {
 
 	Unmerged []Branch `json:"unmerged,omitempty"` // of earlier runs
 
+	Commits *Commits `json:"commits,omitempty"` // in the project itself; nil: the run makes none there
+
 	// Found has the size and time of each signal file, by path: before the first session, or after the last session
 	// that broke off. "": there was no such file.
 	Found map[string]string `json:"found,omitempty"`
@@ -125,6 +128,22 @@ type Work struct {
 	Took     time.Duration `json:"took"`
 	Spent    Sum           `json:"spent"`
 	Checks   string        `json:"checks"` // how the last checks of it ended, in words; "": none ran
+}
+
+// Commits is what a run without lanes knows of its commits.
+type Commits struct {
+	Before   map[string]string `json:"before"`   // what was not committed when it began; see worktree.Repo.Uncommitted
+	Features []string          `json:"features"` // the features that were done then, or are committed since
+	Missing  string            `json:"missing"`  // why the last work is not committed, or not all of it; "": it is
+}
+
+// Missing says why the last work is not committed, or not all of it; "": it is, or the run makes no commits in the
+// project.
+func (r *Run) Missing() string {
+	if r.Commits == nil {
+		return ""
+	}
+	return plain.Line(r.Commits.Missing, 500)
 }
 
 // Waiting says for what a run waits.

@@ -104,6 +104,9 @@ func (r *Run) Elsewhere(env []string, project string) string {
 // ending says how the run ended. A person's pause ends the run, and the loop has no step that says so.
 func ending(r *Run, s *loop.Step) string {
 	if a := say.DecisionAnswer(s.Picture, s.Decision); a.End {
+		if missing := r.Missing(); missing != "" {
+			return a.Message + " · not committed: " + missing
+		}
 		return a.Message
 	}
 	state, l := s.Decision.Next, s.Picture.Loop

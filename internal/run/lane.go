@@ -56,9 +56,18 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 // openRepo opens the repository of the run. It stays from run to run, as long as a lane has work.
 func (r *Run) openRepo(ctx context.Context, p *loop.Picture, branch string) (*worktree.Repo, error) {
 	return worktree.Open(ctx, worktree.Options{
-		Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(), Branch: branch,
+		Project: r.At.Project, Env: r.Env.Vars, Except: lanesExcept(p), Branch: branch,
 		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Keep: true,
 	})
+}
+
+// lanesExcept returns the files that no lane commits: its agent claims in a copy of the list.
+func lanesExcept(p *loop.Picture) []string {
+	all := p.OwnFiles()
+	if list := p.ListFile(); list != "" {
+		all = append(all, list)
+	}
+	return all
 }
 
 // onPersonsBranch refuses to work while a branch of this run or of an earlier one is checked out in the project: the

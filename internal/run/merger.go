@@ -111,7 +111,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree
 			text += "\n\n" + strings.TrimSpace(one)
 		}
 	}
-	if last := one.Current.Ended.Message; text == message && last != "" { // it has committed nothing itself
+	if last := words(one.Current.Ended.Message); text == message && last != "" { // it has committed nothing itself
 		text += "\n\n" + last
 	}
 	agent := plain.Line(one.Current.Agent, 80)

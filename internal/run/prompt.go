@@ -35,7 +35,11 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 		}
 	}
 	reviews := r.Record.Leg().IsReview()
-	b.WriteString(say.Prompt(s.Picture, d, reviews))
+	text := say.Prompt(s.Picture, d, reviews)
+	if r.Record.Commits != nil || c == nil && r.wantsCommits(s.Picture) {
+		text = say.RunCommits(text)
+	}
+	b.WriteString(text)
 	if feature.ID != "" && !reviews {
 		b.WriteString(onlyThis)
 	}

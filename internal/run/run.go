@@ -294,11 +294,14 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 			r.Record.Forget(c)
 		}
 	}
+	if err := r.beginCommits(ctx); err != nil {
+		return nil, err
+	}
 	pending := r.left()
 	if err := r.revive(ctx); err != nil {
 		return nil, err
 	}
-	if step, err := r.finished(); step != nil || err != nil {
+	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
 	}
 	r.noteFiles(false)
@@ -315,7 +318,8 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	r.announce(ctx, step)
+	r.announce(step)
+	r.commitDone(ctx, step)
 	r.legBegins()
 	if pending == nil {
 		return step, nil
@@ -331,13 +335,8 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 }
 
 // announce says that the run begins.
-func (r *Run) announce(ctx context.Context, s *loop.Step) {
+func (r *Run) announce(s *loop.Step) {
 	r.Screen.Begin(r.Record)
-	if s.Picture.Snapshot.Commit {
-		for _, note := range s.Picture.CommitNotes(ctx) {
-			r.Screen.Warn(note)
-		}
-	}
 	if err := r.files.Trouble; err != nil {
 		r.Screen.Warn(fmt.Sprintf("%s cannot be written, so there are no logs of this run: %v", record.Folder, err))
 	}
@@ -391,7 +390,7 @@ func (r *Run) finishes(state decide.State) bool {
 
 // finished returns the last step of a run that only has to finish what it could not, nil if the loop goes on. The end
 // of the run tells of the ending if nobody did.
-func (r *Run) finished() (*loop.Step, error) {
+func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 	step, err := r.lookAt()
 	if err != nil {
 		return nil, err
@@ -400,6 +399,7 @@ func (r *Run) finished() (*loop.Step, error) {
 	if !r.finishes(state) {
 		return nil, nil
 	}
+	r.commitDone(ctx, step)
 	for _, c := range r.Record.AllCurrent() {
 		r.notEnded(c)
 		if c.Lane > 0 && !c.Ended.Class.Counts() { // the loop ended with the session of another lane
@@ -497,6 +497,10 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 		return nil, err
 	}
 	if step.Decision.Commits() {
+		if step.Decision.Binding != decide.Take { // else begin does it
+			r.commitDone(context.WithoutCancel(ctx), step)
+		}
+		l.Env.Uncommitted = r.Record.Missing()
 		r.reports(step)
 		if r.tellsLater(step) {
 			return step, nil

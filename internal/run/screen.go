@@ -26,6 +26,8 @@ type Screen interface {
 	// Merged says what became of a lane's work on a feature. why is not empty if it is not merged. branch is not empty if
 	// it waits there for a person.
 	Merged(lane int, feature, branch, why string)
+	// Committed says which commit a run without lanes has made, "" for none, and why it lacks work, "" if it does not.
+	Committed(commit, why string)
 	// Counted says what the loop made of the session that has ended.
 	Counted(s *loop.Step)
 	Wait(until time.Time, why string)

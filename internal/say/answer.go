@@ -261,14 +261,6 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	for _, note := range ConfigNotes(p) {
 		add(note)
 	}
-	if c := p.Snapshot.Committed; c != nil {
-		if c.Commit != "" {
-			add("committed " + c.Commit[:min(12, len(c.Commit))])
-		}
-		if c.Why != "" {
-			add("not committed: " + Uncommitted(d.Next))
-		}
-	}
 	if d.Binding == decide.Take { // a later stop ends the loop, and says so then
 		if doom, _ := Doom(p); doom != "" {
 			add(doom)
@@ -310,14 +302,6 @@ func ListDiffers(p *loop.Picture) string {
 		return NotCounted(p) + "; put it back"
 	}
 	return fmt.Sprintf("%s; '%s' shows the list as it is now and accepts it", NotCounted(p), p.Loop.Call("trust"))
-}
-
-// Uncommitted says why proven work is not committed. No commit of the loop follows one that is complete.
-func Uncommitted(s decide.State) string {
-	if s.Uncommitted == "" || s.Status != decide.Complete {
-		return s.Uncommitted
-	}
-	return s.Uncommitted + "; then commit what is left yourself"
 }
 
 // ConfigNotes returns which parts of ralph.json are not in force.

@@ -223,9 +223,6 @@ func (w *prompter) todo() string {
 		}
 		todo += Steps(claim, progress) + "\n"
 	}
-	if w.p.Snapshot.Commit {
-		todo = WhoCommits(todo, true)
-	}
 	todo += GiveUp
 	byPromise := func(e decide.Evaluator) bool { return e.Preset == decide.EvaluatePromise }
 	if noList || slices.ContainsFunc(w.p.Snapshot.Evaluators, byPromise) {
@@ -380,18 +377,15 @@ func Steps(claim, progress string) string {
 `, claim, progress)
 }
 
-// The step in which the agent commits, and what it reads in its place if stops commit what they prove.
+// The step in which the agent commits, and what it reads in its place if a run does that.
 const (
 	commits       = "Commit, if this is a git repository."
-	doesNotCommit = "Do not commit: what is proven is committed for you."
+	doesNotCommit = "Do not commit: this run does that for you."
 )
 
-// WhoCommits returns a prompt with the right one of these steps. The words of a person stay as they are.
-func WhoCommits(prompt string, stops bool) string {
-	if stops {
-		return strings.Replace(prompt, ". "+commits+"\n", ". "+doesNotCommit+"\n", 1)
-	}
-	return strings.Replace(prompt, ". "+doesNotCommit+"\n", ". "+commits+"\n", 1)
+// RunCommits returns a prompt for a run that commits. The words of a person stay as they are.
+func RunCommits(prompt string) string {
+	return strings.Replace(prompt, ". "+commits+"\n", ". "+doesNotCommit+"\n", 1)
 }
 
 // reviewSteps returns what the agent should do in a review.

@@ -146,6 +146,9 @@ type ran struct {
 		Behind string `json:"behind"`
 		Away   bool   `json:"away"`
 	} `json:"merges"`
+	Commits struct {
+		Missing string `json:"missing"`
+	} `json:"commits"`
 	Unmerged []struct {
 		Name string `json:"name"`
 		Into string `json:"into"`

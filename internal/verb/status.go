@@ -301,7 +301,7 @@ func show(s cli.Screen, v Status) {
 	switch {
 	case v.Uncommitted == "":
 	case v.Status == decide.Complete:
-		row("commit", "not committed when it ended: "+v.Uncommitted)
+		row("commit", "not committed when it ended: "+v.Uncommitted+"; commit what is left yourself")
 	default:
 		row("commit", "not committed: "+v.Uncommitted)
 	}

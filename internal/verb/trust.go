@@ -195,8 +195,8 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-// rewritePrompt has RALPH_PROMPT.md name what is protected now and where the list is, and say who commits, in the place
-// of our own words about what was. It leaves a person's words as they are. A loop need not have that file.
+// rewritePrompt has RALPH_PROMPT.md name what is protected now and where the list is, in the place of our own words
+// about what was. It leaves a person's words as they are. A loop need not have that file.
 func (t *truster) rewritePrompt(before *config.Trust) error {
 	const maxPrompt = 1 << 20
 	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
@@ -215,7 +215,7 @@ func (t *truster) rewritePrompt(before *config.Trust) error {
 		was = say.Counts(c)
 		text = say.RenameList(text, t.l.At, c, t.config)
 	}
-	text = say.WhoCommits(say.Reword(text, was, now), t.config.Commit)
+	text = say.Reword(text, was, now)
 	if text == string(prompt) {
 		return nil
 	}

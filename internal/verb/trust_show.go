@@ -218,16 +218,6 @@ func (t *truster) showOwn(own []config.Check) {
 // warn warns of what may surprise a person.
 func (t *truster) warn(record config.Trust) {
 	c := t.config
-	if c.Commit {
-		t.showf(`"commit": what a stop proves is committed on the branch that is checked out%s`, "")
-		p, err := t.l.Look()
-		if err == nil {
-			p.Config.Config = c // that is not in force yet
-			for _, note := range p.CommitNotes(background()) {
-				t.showf("warning: %s", note)
-			}
-		}
-	}
 	for _, program := range t.l.MissingPrograms(c) {
 		t.showf("warning: %s", NotYet(t.l, program))
 	}

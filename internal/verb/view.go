@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // Status is how a loop stands, as `status --json` shows it.
@@ -112,8 +113,9 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		trust := loop.InProject(l.Env, l.At, l.Call("trust"))
 		v.Notes = append(v.Notes, fmt.Sprintf("not counted: %s; to have that count: %s", v.NotUsed, trust))
 	}
-	if cut := p.CutOffCommit(); cut != "" {
-		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that")
+	if lock := worktree.CutOff(l.At.Project); lock != "" {
+		v.Notes = append(v.Notes, fmt.Sprintf("a run was killed while it committed, so git's index is locked, by %s; its "+
+			"next commit ends that", plain.Line(lock, 300)))
 	}
 	return v, nil
 }
@@ -187,7 +189,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v := Status{
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
-		Withheld: state.Withheld, Uncommitted: say.Uncommitted(state),
+		Withheld:  state.Withheld,
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),
 		RetryAt:   plain.Instant(state.RetryAt),
@@ -218,6 +220,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	run := lastRun(p)
 	if run != nil {
 		v.Spent = &run.Spent
+		v.Uncommitted = plain.Line(run.Commits.Missing, 500)
 		v.last = run.wrong(state)
 	}
 	v.Checked = named(Checks(l, MaxChecked), s.Checks)

@@ -96,7 +96,7 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 		}
 	}
 	t.agents = s.head
-	err = t.add(ctx, &s, was, ":(top)")
+	err = t.add(ctx, &s, was)
 	return s, err
 }
 
@@ -149,23 +149,58 @@ func (r *Repo) treeOf(ctx context.Context, commit string) (string, error) {
 	return tree, err
 }
 
-// add adds what a pathspec names to the index, and makes the tree of a picture. was is the tree of its commit.
-func (t *Tree) add(ctx context.Context, s *picture, was, what string) error {
-	args := []string{"add", "-A", "--", what}
+// add adds all files to the index, and makes the tree of a picture. was is the tree of its commit.
+func (t *Tree) add(ctx context.Context, s *picture, was string) error {
+	files, err := t.addFiles(ctx, s, ":(top)")
+	if err != nil {
+		return err
+	}
+	return t.choose(ctx, s, was, files)
+}
+
+// addFiles adds what pathspecs name to the index, makes the tree of a picture, and returns its changes since the base.
+func (t *Tree) addFiles(ctx context.Context, s *picture, what ...string) ([]change, error) {
+	args := append([]string{"add", "-A", "--"}, what...)
 	for _, e := range t.r.except {
 		args = append(args, pathspec(",exclude", e))
 	}
 	// The status is 1, and all else is added, if git ignores a folder that the arguments exclude.
 	if _, err := t.files().git(ctx, args...); err != nil && proc.GitExit(err) != 1 {
-		return err
+		return nil, err
+	}
+	if err := t.addTracked(ctx); err != nil {
+		return nil, err
 	}
 	tree, err := t.files().line(ctx, "write-tree")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.tree = tree
-	files, err := t.r.changes(ctx, t.base, s.tree)
-	if err == nil && slices.ContainsFunc(files, func(c change) bool { return t.r.excepted(c.name) }) {
+	return t.r.changes(ctx, t.base, s.tree)
+}
+
+// addTracked adds those of Options.Tracked that are in a folder of Options.Except.
+func (t *Tree) addTracked(ctx context.Context) error {
+	args := []string{"ls-files", "-z", "--"}
+	for _, name := range t.r.tracked {
+		if t.r.isBelowExcept(name) {
+			args = append(args, pathspec("", name))
+		}
+	}
+	if len(args) == 3 {
+		return nil
+	}
+	names, err := t.files().git(ctx, args...)
+	if err == nil {
+		_, err = t.files().feed(ctx, names, "update-index", "--remove", "-z", "--stdin")
+	}
+	return err
+}
+
+// choose takes out of a picture what is not to be committed. files are its changes since the base, and was is the tree
+// of its commit.
+func (t *Tree) choose(ctx context.Context, s *picture, was string, files []change) (err error) {
+	if slices.ContainsFunc(files, t.leavesOut) {
 		files, err = t.putBack(ctx, s, files)
 	}
 	if err == nil && s.tree != was {
@@ -182,11 +217,21 @@ func (t *Tree) add(ctx context.Context, s *picture, was, what string) error {
 	return err
 }
 
-// putBack takes changes of the loops' files out of a picture: a worker's commit can have them. It returns the others.
+// leavesOut reports whether a change is in no commit: it is one of the loops' files, or outside the project, or it was
+// there before. A file of Options.Tracked that was changed before stays out, whatever it is now.
+func (t *Tree) leavesOut(c change) bool {
+	id, is := t.before[c.name]
+	stays := id == c.now || c.mode == gitlink || slices.Contains(t.r.tracked, c.name)
+	isOutside := t.only != "" && !strings.HasPrefix(c.name, t.only+"/")
+	return isOutside || t.r.excepted(c.name) || is && stays
+}
+
+// putBack takes the changes out of a picture that leavesOut names: a worker's commit can have them. It returns the
+// others.
 func (t *Tree) putBack(ctx context.Context, s *picture, files []change) (rest []change, err error) {
 	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
 	for _, c := range files {
-		if t.r.excepted(c.name) {
+		if t.leavesOut(c) {
 			fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.oldMode, "000000", "0", 1), c.was, c.name)
 		} else {
 			rest = append(rest, c)
@@ -268,13 +313,12 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 	if _, err := t.files().feed(ctx, names, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 		return err
 	}
-	t.left = t.r.fromProjects(t.left)
 	s.tree, err = t.files().line(ctx, "write-tree")
 	return err
 }
 
 // Left names the files that the last Commit left out, because they look like the output of a build; "": none.
-func (t *Tree) Left() string { return decide.Names(t.left) }
+func (t *Tree) Left() string { return decide.Names(t.r.InProject(t.left)) }
 
 // maxMessages is how many commits of an agent are asked for their messages.
 const maxMessages = 200

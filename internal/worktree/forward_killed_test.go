@@ -151,7 +151,7 @@ func TestForwardProcess(t *testing.T) {
 	}
 	do := map[string]func(context.Context, string, string) error{
 		"forward": r.Forward, "recover": r.Recover, "commit": func(ctx context.Context, _, _ string) error {
-			_, _, err := r.CommitHere(ctx, proven)
+			_, _, err := r.CommitHere(ctx, proven, nil)
 			return err
 		},
 	}[what]

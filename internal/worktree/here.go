@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,24 +18,109 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// CommitHere commits what has changed in the project's own work tree, where a person may work, too. commit is "" if
-// nothing has; left names new files that look like the output of a build. It changes nothing, and says why, if a person
-// has staged something, git is in the middle of something, or a file cannot be committed as it is. The work has a
-// message; its commits are not looked at.
-func (r *Repo) CommitHere(ctx context.Context, w Work) (commit, left string, err error) {
+// Uncommitted returns the files of the project that are not as in its last commit, as CommitHere needs to know them:
+// from the root of the repository, each with the id of what it has. Those of Options.Except are not among them.
+func (r *Repo) Uncommitted(ctx context.Context) (map[string]string, error) {
+	t, large, err := r.lookHere(ctx, maxUncommitted)
+	if err != nil {
+		return nil, err
+	}
+	files, err := t.addFiles(ctx, &picture{head: t.base}, r.projectOnly(large)...)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, name := range large {
+		all[name] = ""
+	}
+	for _, c := range files {
+		if !t.leavesOut(c) {
+			all[c.name] = c.now
+		}
+	}
+	if len(all) > maxUncommitted {
+		return nil, errUncommitted
+	}
+	return all, nil
+}
+
+// maxUncommitted is how many files may be uncommitted when a run begins.
+const maxUncommitted = 1000
+
+var errUncommitted = fmt.Errorf("more than %d files are not committed: commit them, or let git ignore them",
+	maxUncommitted)
+
+// CommitHere commits what has changed in the project's own work tree, where a person may work, too. The files that
+// Uncommitted returned before stay uncommitted; those that somebody has committed since are taken out of before. commit
+// is "" if nothing has changed; left names new files that look like the output of a build. It changes nothing, and says
+// why, if the work has changed a file of before, git is in the middle of something, or a file cannot be committed as it
+// is. The work has a message; its commits are not looked at.
+func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]string) (commit, left string, err error) {
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
 	const most = 3 // another program may look at the repository all the time, and git status writes the index
 	for n := 1; ; n++ {
-		commit, left, err = r.commitHere(ctx, w)
+		commit, left, err = r.commitHere(ctx, w, before)
 		if n == most || !errors.Is(err, ErrMoved) {
 			return commit, left, err
 		}
 	}
 }
 
-func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err error) {
+func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]string) (commit, left string, err error) {
+	index, err := r.readIndex()
+	if err != nil {
+		return "", "", err
+	}
+	t, large, err := r.lookHere(ctx, math.MaxInt)
+	if err != nil {
+		return "", "", err
+	}
+	t.before = before
+	was, err := r.treeOf(ctx, t.base)
+	if err != nil {
+		return "", "", err
+	}
+	s := picture{head: t.base}
+	all, err := t.addFiles(ctx, &s, r.projectOnly(large)...)
+	if err != nil {
+		return "", "", err
+	}
+	forgetCommitted(before, all, large)
+	if err := t.choose(ctx, &s, was, all); err != nil {
+		return "", "", err
+	}
+	t.left = append(t.left, large...)
+	t.left = slices.DeleteFunc(t.left, func(name string) bool {
+		_, isKnown := before[name]
+		return isKnown
+	})
+	if s.clean {
+		return "", t.Left(), nil
+	}
+	files, err := r.changes(ctx, s.head, s.tree)
+	if err != nil {
+		return "", "", err
+	}
+	if err := r.mayCommit(ctx, t.files(), files, before); err != nil {
+		return "", "", err
+	}
+	commit, err = r.commitWork(ctx, w, s.tree, s.head)
+	if err != nil {
+		return "", "", err
+	}
+	with, err := r.indexWith(ctx, files)
+	if err != nil {
+		return "", "", err
+	}
+	return commit, t.Left(), r.putCommit(ctx, s.head, commit, with, index)
+}
+
+// lookHere returns the project's own work tree, with a copy of its index, and the large files in it that git does not
+// track. Git would copy these into the repository before anybody could leave them out. It is an error if there are more
+// untracked files than most.
+func (r *Repo) lookHere(ctx context.Context, most int) (t *Tree, large []string, err error) {
 	head, err := r.Head(ctx)
 	if err == nil {
 		err = r.idle()
@@ -42,79 +129,98 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 		err = r.able(ctx)
 	}
 	if err != nil {
-		return "", "", err
-	}
-	before, err := r.readIndex()
-	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
 	here, err := r.here(ctx)
 	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
-	staged, err := here.names(ctx, "diff-index", "--cached", "--name-only", "-z", head)
+	names, err := here.names(ctx, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"},
+		r.projectOnly(nil)...)...)
 	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
-	if len(staged) > 0 {
-		return "", "", fmt.Errorf("%s is staged: commit or unstage it", decide.Names(r.fromProjects(staged)))
+	if len(names) > most {
+		return nil, nil, errUncommitted
 	}
-	t := &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index}
-	was, err := r.treeOf(ctx, head)
-	if err != nil {
-		return "", "", err
-	}
-	what := ":(top)"
-	if r.prefix != "" { // the rest of the repository is no work of the loop
-		what = pathspec("", r.prefix)
-	}
-	s := picture{head: head}
-	if err := t.add(ctx, &s, was, what); err != nil || s.clean {
-		return "", t.Left(), err
-	}
-	if err := r.newFiltered(ctx, here, head, s.tree); err != nil {
-		return "", "", err
-	}
-	commit, err = r.commitWork(ctx, w, s.tree, head)
-	if err != nil {
-		return "", "", err
-	}
-	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
-}
-
-// Ignored returns which of the project's files no commit has, since git ignores them, without hidden ones and the
-// output of builds.
-func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
-	here, err := r.here(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var in strings.Builder
 	for _, name := range names {
-		if !isBuilt(name) && !strings.HasPrefix(path.Base(name), ".") {
-			in.WriteString(path.Join(r.prefix, name) + "\x00")
+		info, err := os.Lstat(r.path(name))
+		if err == nil && info.Mode().IsRegular() && info.Size() > maxNew && !r.excepted(name) {
+			large = append(large, name)
 		}
 	}
-	out, err := here.feed(ctx, []byte(in.String()), "check-ignore", "-z", "--stdin")
-	if proc.GitExit(err) == 1 { // it ignores none
-		return nil, nil
+	if len(large) > maxLarge {
+		return nil, nil, fmt.Errorf("more than %d files that git does not know have over %d MB: let git ignore them",
+			maxLarge, maxNew>>20)
 	}
-	return r.fromProjects(proc.GitTexts(out)), err
+	t = &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index, only: r.prefix}
+	return t, large, nil
 }
 
-// newFiltered refuses new files that go through a filter: git add has taken them as they are.
-func (r *Repo) newFiltered(ctx context.Context, here apart, head, tree string) error {
-	files, err := r.changes(ctx, head, tree)
-	if err != nil {
-		return err
+// maxLarge is how many large files may be untracked. Each is an argument of git.
+const maxLarge = 200
+
+// projectOnly returns the arguments of git for the project, since the rest of the repository is no work of the loop,
+// without some files.
+func (r *Repo) projectOnly(without []string) []string {
+	args := []string{":(top)"}
+	if r.prefix != "" {
+		args[0] = pathspec("", r.prefix)
 	}
+	for _, name := range without {
+		args = append(args, pathspec(",exclude", name))
+	}
+	return args
+}
+
+// forgetCommitted takes the files out of before that are not among the changed ones any more.
+func forgetCommitted(before map[string]string, changed []change, large []string) {
+	still := map[string]bool{}
+	for _, c := range changed {
+		still[c.name] = true
+	}
+	for _, name := range large {
+		still[name] = true
+	}
+	maps.DeleteFunc(before, func(name, _ string) bool { return !still[name] })
+}
+
+// mayCommit refuses a commit of files that were uncommitted before, and have changed since, and of new ones that go
+// through a filter: git add has taken them as they are.
+func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, before map[string]string) error {
+	var changed []string
 	var names strings.Builder
-	for _, f := range files {
-		if !f.gone() {
-			names.WriteString(f.name + "\x00")
+	for _, c := range files {
+		if _, is := before[c.name]; is {
+			changed = append(changed, c.name)
 		}
+		if !c.gone() {
+			names.WriteString(c.name + "\x00")
+		}
+	}
+	if len(changed) > 0 {
+		return fmt.Errorf("%s was not committed when the run began, and has changed since: commit it yourself",
+			decide.Names(r.fromProjects(changed)))
 	}
 	return r.filtered(ctx, here, names.String())
+}
+
+// indexWith returns a copy of the project's index in which some files are as they are committed now. What else a person
+// has staged stays there.
+func (r *Repo) indexWith(ctx context.Context, files []change) (path string, err error) {
+	here, err := r.here(ctx)
+	if err != nil {
+		return "", err
+	}
+	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
+	for _, c := range files {
+		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.mode, "000000", "0", 1), c.now, c.name)
+	}
+	_, err = here.feed(ctx, []byte(index.String()), "update-index", "-z", "--index-info")
+	if err == nil {
+		here.refresh(ctx)
+	}
+	return here.index, err
 }
 
 // putCommit moves the branch to a commit whose files are in the project, and replaces the index, unless that is no more
@@ -220,13 +326,14 @@ func (r *Repo) EndCommit(ctx context.Context) error {
 	}
 	head, err := r.Head(ctx)
 	if err == nil && head == commit {
-		var here apart
-		here, err = r.here(ctx)
+		var files []change
+		files, err = r.changes(ctx, commit+"^", commit)
+		var with string
 		if err == nil {
-			_, err = here.git(ctx, "read-tree", "-i", "-m", commit+"^", commit)
+			with, err = r.indexWith(ctx, files)
 		}
 		if err == nil {
-			err = copyIndex(here.index, filepath.Join(r.git, "index"))
+			err = copyIndex(with, filepath.Join(r.git, "index"))
 		}
 	}
 	return errors.Join(err, os.Remove(r.indexLock()))

@@ -1,9 +1,11 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -26,7 +28,7 @@ func TestCommitHere(t *testing.T) {
 		if below != "" {
 			w.write(w.top, "other.txt", "a person's\n")
 		}
-		commit, left, err := r.CommitHere(t.Context(), proven)
+		commit, left, err := r.CommitHere(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("what is left out", left, "x.log")
 		w.want("the branch", w.head(), commit)
@@ -39,7 +41,7 @@ func TestCommitHere(t *testing.T) {
 		if below != "" {
 			w.want("the rest", w.git(w.top, "status", "--porcelain", "other.txt"), "?? other.txt")
 		}
-		commit, _, err = r.CommitHere(t.Context(), proven)
+		commit, _, err = r.CommitHere(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("a second commit", commit, "")
 		w.want("the lock", w.read(w.top, ".git/index.lock"), "none")
@@ -53,10 +55,6 @@ func TestCommitHereRefuses(t *testing.T) {
 		make func(w *world)
 		want string
 	}{
-		"a staged file": {func(w *world) {
-			w.write(w.project, "mine.txt", "mine\n")
-			w.git(w.top, "add", "mine.txt")
-		}, "mine.txt is staged: commit or unstage it"},
 		"a merge":     {func(w *world) { w.write(w.top, ".git/MERGE_HEAD", "x") }, "a merge is in progress: type"},
 		"another git": {func(w *world) { w.write(w.top, ".git/index.lock", "") }, "another git command works"},
 		"another loop": {func(w *world) {
@@ -93,13 +91,83 @@ func TestCommitHereRefuses(t *testing.T) {
 			c.make(w)
 			head := w.head()
 			staged := w.git(w.top, "diff", "--cached", "--name-only")
-			_, _, err := r.CommitHere(t.Context(), proven)
+			_, _, err := r.CommitHere(t.Context(), proven, nil)
 			w.refused(err, c.want)
 			w.want("the branch", w.head(), head)
 			w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), staged)
 			w.want("the file", w.read(w.project, "a.txt"), "ONE\n")
 		})
 	}
+}
+
+// TestCommitHereBefore leaves a person's uncommitted files as they are, staged ones too.
+func TestCommitHereBefore(t *testing.T) {
+	t.Parallel()
+	for _, below := range []string{"", "packages/shop é"} {
+		w := newWorld(t, below)
+		for name, text := range map[string]string{
+			"staged.txt": "1\n", "half.txt": "1\n", "gone.txt": "1\n", "edited.txt": "1\n", "work.txt": "1\n",
+		} {
+			w.write(w.project, name, text)
+		}
+		w.git(w.top, "add", "-A")
+		w.git(w.top, "commit", "-qm", "Second")
+		w.write(w.project, "staged.txt", "2\n")
+		w.write(w.project, "half.txt", "2\n")
+		w.git(w.project, "add", "staged.txt", "half.txt")
+		w.write(w.project, "half.txt", "3\n")
+		w.ok(os.Remove(filepath.Join(w.project, "gone.txt")))
+		w.write(w.project, "edited.txt", "2\n")
+		w.write(w.project, "new 'é'.txt", "2\n")
+		w.write(w.project, "large.bin", strings.Repeat("x", maxNew+1))
+		w.git(w.project, "init", "-q", "inner")
+		w.write(w.project, "inner/x", "x")
+		w.git(w.project+"/inner", "add", "x")
+		w.git(w.project+"/inner", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+		if below != "" {
+			w.write(w.top, "outside.txt", "1\n")
+			w.git(w.top, "add", "outside.txt")
+		}
+		was := w.git(w.top, "status", "--porcelain")
+		r := w.openHere()
+		before, err := r.Uncommitted(t.Context())
+		w.ok(err)
+
+		w.write(w.project, "work.txt", "2\n")
+		w.write(w.project, "more.txt", "2\n")
+		w.git(w.project, "add", "more.txt") // an agent does such things
+		commit, left, err := r.CommitHere(t.Context(), proven, before)
+		w.ok(err)
+		w.want("what is left out", left, "")
+		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "more.txt\nwork.txt")
+		w.want("what stays", w.git(w.top, "status", "--porcelain"), was)
+
+		w.write(w.project, "edited.txt", "3\n")
+		w.write(w.project, "work.txt", "3\n")
+		_, _, err = r.CommitHere(t.Context(), proven, before)
+		w.refused(err, "edited.txt was not committed when the run began, and has changed since: commit it yourself")
+		w.want("the branch", w.head(), commit)
+		w.git(w.project, "commit", "-qm", "mine", "edited.txt")
+		commit, _, err = r.CommitHere(t.Context(), proven, before)
+		w.ok(err)
+		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "work.txt")
+		w.write(w.project, "edited.txt", "4\n")
+		commit, _, err = r.CommitHere(t.Context(), proven, before)
+		w.ok(err)
+		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "edited.txt")
+	}
+}
+
+// TestUncommittedMany refuses to begin with more files than a record can have, before git reads them.
+func TestUncommittedMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	for n := range maxUncommitted + 1 {
+		w.write(w.project, fmt.Sprintf("many/%d.txt", n), "x")
+	}
+	r := w.openHere()
+	_, err := r.Uncommitted(t.Context())
+	w.refused(err, "more than 1000 files are not committed: commit them, or let git ignore them")
 }
 
 // TestCommitHereLinks has an agent put links, pipes and folders where files of ours belong: nothing is written through
@@ -123,7 +191,7 @@ func TestCommitHereLinks(t *testing.T) {
 					t.Skip(err)
 				}
 				head := w.head()
-				commit, _, err := r.CommitHere(t.Context(), proven)
+				commit, _, err := r.CommitHere(t.Context(), proven, nil)
 				if err == nil {
 					w.want("the branch", w.head(), commit)
 				} else {
@@ -142,28 +210,37 @@ func TestCommitHereLinks(t *testing.T) {
 func TestCommitHereTracked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "packages/shop")
-	o := Options{Project: w.project, Env: w.env(), Except: []string{loops}, Tracked: []string{"own"}}
+	const list = loops + "/shop/list.json"
+	o := Options{Project: w.project, Env: w.env(), Except: []string{loops}, Tracked: []string{"own", list}}
 	r, err := Open(t.Context(), o)
 	w.ok(err)
 	defer r.Close()
 	w.write(w.project, "own", "1")
-	commit, left, err := r.CommitHere(t.Context(), proven)
+	commit, left, err := r.CommitHere(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the commit of own alone", commit+left, "")
 	w.write(w.project, "a.txt", "ONE\n")
-	commit, left, err = r.CommitHere(t.Context(), proven)
+	w.write(w.project, list, "[1]\n")
+	commit, left, err = r.CommitHere(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit)+left, "packages/shop/a.txt")
+	w.git(w.project, "add", "-f", list)
+	w.git(w.project, "commit", "-qm", "The list")
+	w.write(w.project, list, "[2]\n")
+	w.write(w.project, loops+"/shop/notes.txt", "2\n")
+	commit, _, err = r.CommitHere(t.Context(), proven, nil)
+	w.ok(err)
+	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "packages/shop/"+list)
 	w.git(w.project, "add", "own")
 	w.git(w.project, "commit", "-qm", "mine")
 	w.write(w.project, "own", "2")
-	commit, _, err = r.CommitHere(t.Context(), proven)
+	commit, _, err = r.CommitHere(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "packages/shop/own")
 }
 
-// TestCommitHereForged has an agent write the lock of a commit that was cut off: no file and no commit changes. It can
-// unstage what takes the last commit back, as it could with git reset, and nothing else that a person has staged.
+// TestCommitHereForged has an agent write the lock of a commit that was cut off: no file and no commit changes, and
+// what a person has staged stays so.
 func TestCommitHereForged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
@@ -176,17 +253,13 @@ func TestCommitHereForged(t *testing.T) {
 	w.git(w.top, "add", "mine.txt")
 	for _, commit := range []string{head, head + "^", "--help", ""} {
 		w.write(w.top, ".git/index.lock", commitText+commit+"\n0\n\n")
-		_, _, err := r.CommitHere(t.Context(), proven)
-		w.refused(err, "mine.txt is staged")
+		before := map[string]string{"a.txt": "", "mine.txt": w.git(w.top, "hash-object", "mine.txt")}
+		_, _, err := r.CommitHere(t.Context(), proven, before)
+		w.refused(err, "a.txt was not committed when the run began")
 		w.want("the branch", w.head(), head)
 		w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "mine.txt")
 		w.want("the file", w.read(w.project, "a.txt"), "TWO\n")
 	}
-	w.git(w.top, "commit", "-qm", "mine")
-	w.git(w.top, "checkout", "-q", "HEAD~2", "--", "a.txt")
-	w.write(w.top, ".git/index.lock", commitText+w.head()+"\n0\n\n")
-	_, _, err := r.CommitHere(t.Context(), proven)
-	w.refused(err, "a.txt is staged")
 }
 
 // TestCommitHereElsewhere refuses a .git that leads to the repository of another folder, and not that of a work tree.
@@ -200,7 +273,7 @@ func TestCommitHereElsewhere(t *testing.T) {
 	r, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops}})
 	if err == nil {
 		defer r.Close()
-		_, _, err = r.CommitHere(t.Context(), proven)
+		_, _, err = r.CommitHere(t.Context(), proven, nil)
 	}
 	w.refused(err, "leads to the repository of another folder")
 	w.want("the other branch", other.git(other.top, "rev-parse", "HEAD"), theirs)
@@ -211,7 +284,7 @@ func TestCommitHereElsewhere(t *testing.T) {
 	r, err = Open(t.Context(), Options{Project: tree, Env: other.env(), Except: []string{loops}})
 	w.ok(err)
 	defer r.Close()
-	commit, _, err := r.CommitHere(t.Context(), proven)
+	commit, _, err := r.CommitHere(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the branch of the work tree", other.git(tree, "rev-parse", "HEAD"), commit)
 }
@@ -234,7 +307,7 @@ func TestCommitHereMoved(t *testing.T) {
 			w.git(w.top, "commit", "-qm", "mine")
 		}
 	}
-	commit, _, err := r.CommitHere(t.Context(), proven)
+	commit, _, err := r.CommitHere(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("our files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "a.txt")
 	w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nmine\nFirst")
@@ -258,7 +331,7 @@ func TestCommitHereKilled(t *testing.T) {
 		if w.git(w.top, "diff", "--cached", "--name-only") != "" {
 			half++
 		}
-		_, _, err := r.CommitHere(t.Context(), proven)
+		_, _, err := r.CommitHere(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nFirst")
 		w.want("git status", w.git(w.top, "status", "--porcelain"), "")

@@ -164,7 +164,7 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 			continue
 		}
 		if set, _ := r.refs(ctx, "config", "--get-regexp", `^filter\.`+regexp.QuoteMeta(value)+`\.`); set != "" {
-			return fmt.Errorf("%s goes through the filter %q of .gitattributes, and %s run no filters: %s",
+			return fmt.Errorf("%s goes through the filter %q of .gitattributes, and %s use no filters: %s",
 				plain.Line(r.fromProject(texts[i]), 300), plain.Line(value, 60), r.users, r.without)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -327,6 +328,9 @@ func (r *Repo) fromProject(name string) string {
 	return filepath.ToSlash(rel)
 }
 
+// InProject returns paths below the root as ones from the project.
+func (r *Repo) InProject(names []string) []string { return r.fromProjects(slices.Clone(names)) }
+
 func (r *Repo) fromProjects(names []string) []string {
 	for i, name := range names {
 		names[i] = r.fromProject(name)
@@ -334,17 +338,24 @@ func (r *Repo) fromProjects(names []string) []string {
 	return names
 }
 
-// excepted reports whether a path below the root is never merged. That holds for Options.Except, and for temporary
-// files beside it: a process that is killed while it replaces the list leaves one. Where the system does not tell two
-// cases of a letter apart, excepted does not, either.
+// excepted reports whether a path below the root is never merged. That holds for Options.Except without those of
+// Options.Tracked, and for temporary files beside them: a process that is killed while it replaces the list leaves one.
+// Where the system does not tell two cases of a letter apart, excepted does not, either.
 func (r *Repo) excepted(name string) bool {
-	for _, e := range r.except {
-		if n := len(e); len(name) >= n && same(name[:n], e) && (len(name) == n || name[n] == '/') {
-			return true
-		}
-		if path.Dir(name) == path.Dir(e) && loopdir.Temporary(path.Base(name), path.Base(e)) {
-			return true
-		}
+	if slices.Contains(r.tracked, name) {
+		return false
 	}
-	return false
+	isTemporary := func(e string) bool {
+		return path.Dir(name) == path.Dir(e) && loopdir.Temporary(path.Base(name), path.Base(e))
+	}
+	return r.isBelowExcept(name) || slices.ContainsFunc(r.except, isTemporary) ||
+		slices.ContainsFunc(r.tracked, isTemporary)
+}
+
+// isBelowExcept reports whether a path below the root is one of Options.Except, or in one.
+func (r *Repo) isBelowExcept(name string) bool {
+	return slices.ContainsFunc(r.except, func(e string) bool {
+		n := len(e)
+		return len(name) >= n && same(name[:n], e) && (len(name) == n || name[n] == '/')
+	})
 }

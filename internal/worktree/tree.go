@@ -26,8 +26,11 @@ type Tree struct {
 	tip    string   // the commit with which the agent's .git began
 	name   string   // of our files about it
 	index  string   // our index of it, which no agent writes
-	left   []string // see Left
+	left   []string // see Left; from the root
 	agents string   // the agent's last commit, or the base, at the last Commit
+
+	only   string            // the folder of the project's own work tree that is committed; "": all
+	before map[string]string // of that work tree: see CommitHere
 }
 
 // Dir returns the root of the work tree.
