@@ -53,7 +53,7 @@ var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"
 
 var pure = []string{
 	"chain", "jsontext", "markdown", "plain", "features", "progress", "decide", "config",
-	"wordlist",
+	"wordlist", "chart",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the
@@ -79,9 +79,6 @@ var programs = map[string][]string{
 		"github.com/charmbracelet/x", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29",
 		"github.com/lucasb-eyer/go-colorful", "github.com/muesli/cancelreader", "github.com/xo/terminfo",
 		"golang.org/x/sync",
-		// draws charts
-		"github.com/go-analyze/charts", "github.com/go-analyze/bulk", "github.com/golang/freetype",
-		"github.com/dustin/go-humanize", "golang.org/x/image",
 		// carries work to other machines
 		"github.com/nats-io", "github.com/klauspost/compress", "github.com/minio/highwayhash", "golang.org/x/crypto",
 		"github.com/antithesishq/antithesis-sdk-go",

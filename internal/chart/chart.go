@@ -1,27 +1,25 @@
-// Package chart draws charts as SVG, for the page, the report and the benchmarks. It is the only user of the library
-// github.com/go-analyze/charts, which draws SVG in pure Go with three modules behind it.
+// Package chart draws charts as SVG, for the page, the report and the benchmarks.
 package chart
 
 import (
 	"bytes"
 	"cmp"
+	_ "embed" // for the picture
 	"fmt"
-	"html"
+	"html/template"
 	"math"
-	"strings"
-
-	"github.com/go-analyze/charts"
+	"sync"
+	"unicode/utf8"
 )
 
 // Chart is a chart of lines over the same labels.
 type Chart struct {
-	Title  string // also what a screen reader says
-	Labels []string
-	Lines  []Line
-	Log    bool                 // the values are shown on a logarithmic scale; all must be above 0
-	Format func(float64) string // shows a value on the axis
-	Width  int                  // in pixels; 0: 640
-	Height int                  // 0: 240
+	Title         string // also what a screen reader says
+	Labels        []string
+	Lines         []Line               // at most five, which look different
+	Log           bool                 // the values are shown on a logarithmic scale; what is not above 0 is missing
+	Format        func(float64) string // shows a value
+	Width, Height int                  // in pixels
 }
 
 // Line is a line of a chart.
@@ -30,177 +28,157 @@ type Line struct {
 	Values []float64 // one for each label; NaN: there is none
 }
 
-// maxPoints is how many points a line has at most: more are not seen apart.
-const maxPoints = 200
-
-// maxLabels is how many labels below a chart do not touch.
-const maxLabels = 7
-
-// colour is a colour in both schemes. The library writes the light one, which Draw replaces by a variable. Readers who
-// do not see red from green can tell the lines apart.
-type colour struct {
-	name        string
-	light, dark string // rrggbb
-}
-
-var (
-	ink    = colour{"ink", "57606a", "9198a1"}
-	strong = colour{"strong", "1f2328", "f0f6fc"}
-	grid   = colour{"grid", "d8dee4", "2a313c"}
-	lines  = []colour{
-		{"l0", "0969da", "58a6ff"}, {"l1", "d55e00", "ff8f40"}, {"l2", "9a6700", "e3b341"}, {"l3", "8c959f", "6e7681"},
-	}
+const (
+	maxPoints  = 200 // of a line: more are not seen apart
+	maxCircles = 60  // of a line: more would touch
+	maxLabels  = 7   // below a chart: more would touch
 )
 
-func (c colour) parsed() charts.Color { return charts.ParseColor("#" + c.light) }
+//go:embed chart.svg.tmpl
+var source string
+
+var picture = sync.OnceValues(func() (*template.Template, error) { return template.New("chart").Parse(source) })
+
+// plot is a chart with the places of what is drawn.
+type plot struct {
+	Chart
+	Left, Right, Top, Bottom float64
+	Rows, Columns            []mark // the values beside the chart, and the labels below it
+	Curves                   []curve
+}
+
+// mark is a place with a text.
+type mark struct {
+	X, Y float64
+	Text string
+}
+
+// curve is a line as it is drawn.
+type curve struct {
+	Name, Facts, Path string
+	Points            []mark
+	X                 int // in the legend
+}
 
 // SVG draws the chart. The same chart gives the same bytes. It follows the reader's colour scheme.
 func (c Chart) SVG() ([]byte, error) {
-	c = c.thin()
-	p := charts.NewPainter(charts.PainterOptions{
-		OutputFormat: charts.ChartOutputSVG, Width: cmp.Or(c.Width, 640), Height: cmp.Or(c.Height, 240),
-	})
-	if err := p.LineChart(c.options()); err != nil {
-		return nil, fmt.Errorf("cannot draw %q: %w", c.Title, err)
+	low, step, n := c.scale()
+	p := plot{Chart: c, Right: float64(c.Width - 30), Top: 44, Bottom: float64(c.Height - 34)}
+	if len(c.Lines) > 1 {
+		p.Top = 72 // below the legend
 	}
-	text, err := p.Bytes()
-	return c.themed(text), err
-}
-
-// thin takes points away that nobody could see apart. Of each group it keeps the largest value.
-func (c Chart) thin() Chart {
-	n := len(c.Labels)
-	if n <= maxPoints {
-		return c
+	for i := range n + 1 {
+		text := c.text(low + float64(i)*step)
+		p.Rows = append(p.Rows, mark{Y: p.y(float64(i) / float64(n)), Text: text})
+		p.Left = max(p.Left, float64(20+10*utf8.RuneCountInString(text))) // a digit is 10 wide
 	}
-	at := func(i int) int { return i * n / maxPoints }
-	labels := make([]string, maxPoints)
-	for i := range labels {
-		labels[i] = c.Labels[at(i)]
+	shown := min(len(c.Labels), maxLabels)
+	for i := range shown {
+		at := i * (len(c.Labels) - 1) / max(shown-1, 1) // the first and the last are shown
+		p.Columns = append(p.Columns, mark{p.x(at), p.Bottom, c.Labels[at]})
 	}
-	thinned := make([]Line, len(c.Lines))
-	for k, line := range c.Lines {
-		thinned[k] = Line{Name: line.Name, Values: make([]float64, maxPoints)}
-		for i := range maxPoints {
-			most := math.NaN()
-			for _, v := range line.Values[at(i):at(i+1)] {
-				if math.IsNaN(most) || v > most {
-					most = v
-				}
-			}
-			thinned[k].Values[i] = most
-		}
-	}
-	c.Labels, c.Lines = labels, thinned
-	return c
-}
-
-// values returns the lines as the library wants them.
-func (c Chart) values() (names []string, values [][]float64) {
+	x := 20
 	for _, line := range c.Lines {
-		row := make([]float64, len(line.Values))
-		for i, v := range line.Values {
-			switch {
-			case math.IsNaN(v) || math.IsInf(v, 0):
-				row[i] = charts.GetNullValue()
-			case c.Log:
-				row[i] = math.Log10(v)
-			default:
-				row[i] = v
-			}
-		}
-		names, values = append(names, line.Name), append(values, row)
+		p.Curves = append(p.Curves, p.curve(line, x, func(height float64) float64 {
+			return p.y((height - low) / (float64(n) * step))
+		}))
+		x += 58 + 9*utf8.RuneCountInString(line.Name)
 	}
-	return names, values
+	var b bytes.Buffer
+	t, err := picture()
+	if err == nil {
+		err = t.Execute(&b, p)
+	}
+	return b.Bytes(), err
 }
 
-// format shows a value of the axis.
-func (c Chart) format(v float64) string {
-	if c.Log {
-		v = math.Pow(10, v)
-	}
-	return c.Format(v)
+// x returns where a label is, to a tenth of a pixel.
+func (p *plot) x(label int) float64 {
+	return tenth(p.Left + (p.Right-p.Left)*(float64(label)+0.5)/float64(len(p.Labels)))
 }
 
-// yAxis returns the axis of the values. On a logarithmic scale it has a line for each power of ten.
-func (c Chart) yAxis(values [][]float64) charts.YAxisOption {
-	y := charts.YAxisOption{ValueFormatter: c.format}
-	low := 0.0
-	if c.Log {
-		least, most := math.Inf(1), math.Inf(-1)
-		for _, row := range values {
-			for _, v := range row {
-				if v != charts.GetNullValue() {
-					least, most = min(least, v), max(most, v)
-				}
+// y returns where a share of the axis is.
+func (p *plot) y(share float64) float64 {
+	return tenth(p.Bottom - (p.Bottom-p.Top)*min(max(share, 0), 1))
+}
+
+func tenth(v float64) float64 { return math.Round(10*v) / 10 }
+
+// curve draws a line: of points that nobody could see apart the highest, and a gap where there is none.
+func (p *plot) curve(line Line, x int, y func(height float64) float64) curve {
+	drawn := curve{Name: line.Name, Facts: "no values", X: x}
+	first, last, most := "", "", math.Inf(-1)
+	pen := "M%v %vh0" // a point alone is a dot
+	n := min(len(line.Values), maxPoints)
+	for i := range n {
+		from, to := i*len(line.Values)/n, (i+1)*len(line.Values)/n
+		height := math.Inf(-1)
+		for _, v := range line.Values[from:to] {
+			if h := p.height(v); h > height {
+				height = h
 			}
 		}
+		if math.IsInf(height, -1) {
+			pen = "M%v %vh0"
+			continue
+		}
+		at := mark{X: p.x(to - 1), Y: y(height)}
+		drawn.Path += fmt.Sprintf(pen, at.X, at.Y)
+		pen = "L%v %v"
+		if n <= maxCircles {
+			drawn.Points = append(drawn.Points, at)
+		}
+		last = p.text(height) + " at " + p.Labels[to-1]
+		first, most = cmp.Or(first, last), max(most, height)
+	}
+	if first != "" {
+		drawn.Facts = fmt.Sprintf("%s, %s, at most %s", first, last, p.text(most))
+	}
+	return drawn
+}
+
+// height returns a value as the axis counts it; NaN if it cannot be drawn.
+func (c Chart) height(v float64) float64 {
+	if c.Log {
+		v = math.Log10(v)
+	}
+	if math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
+}
+
+// text shows the value of a height.
+func (c Chart) text(height float64) string {
+	if c.Log {
+		height = math.Pow(10, height)
+	}
+	return c.Format(height)
+}
+
+// scale returns where the axis of the values begins, and its steps: of 1, 2 or 5 from 0, or powers of ten.
+func (c Chart) scale() (low, step float64, n int) {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, line := range c.Lines {
+		for _, v := range line.Values {
+			if h := c.height(v); !math.IsNaN(h) {
+				least, most = min(least, h), max(most, h)
+			}
+		}
+	}
+	switch {
+	case c.Log && least <= most:
 		low = math.Floor(least)
-		high := max(math.Ceil(most), low+1)
-		y.Max, y.LabelCount = charts.Ptr(high), int(high-low)+1
+		return low, 1, max(int(math.Ceil(most)-low), 1)
+	case most < 1e-9: // or there is none
+		return 0, 1, 1
 	}
-	y.Min = charts.Ptr(low)
-	return y
-}
-
-func (c Chart) theme() charts.ColorPalette {
-	series := make([]charts.Color, len(lines))
-	for i, line := range lines {
-		series[i] = line.parsed()
+	step = math.Pow(10, math.Floor(math.Log10(most)))
+	switch most /= step; {
+	case most <= 2:
+		return 0, step / 2, int(math.Ceil(2 * most))
+	case most <= 5:
+		return 0, step, int(math.Ceil(most))
 	}
-	return charts.MakeTheme(charts.ThemeOption{
-		AxisStrokeColor: ink.parsed(), AxisSplitLineColor: grid.parsed(), BackgroundColor: charts.ColorTransparent,
-		TextColor: ink.parsed(), TextColorTitle: strong.parsed(), SeriesColors: series,
-	})
-}
-
-func (c Chart) legend(names []string) charts.LegendOption {
-	l := charts.LegendOption{SeriesNames: names, Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "34"}}
-	if len(names) < 2 {
-		l.Show = charts.Ptr(false)
-	}
-	l.FontStyle.FontSize = 11
-	return l
-}
-
-func (c Chart) title() charts.TitleOption {
-	t := charts.TitleOption{Text: c.Title}
-	t.FontStyle.FontSize = 13
-	return t
-}
-
-func (c Chart) xAxis() charts.XAxisOption {
-	x := charts.XAxisOption{Labels: c.Labels, LabelFontStyle: charts.NewFontStyleWithSize(11)}
-	if len(c.Labels) > maxLabels {
-		x.LabelCount = maxLabels // the library fits as many as its own font lets it, and browsers have a wider one
-	}
-	return x
-}
-
-func (c Chart) options() charts.LineChartOption {
-	names, values := c.values()
-	opt := charts.NewLineChartOptionWithData(values)
-	opt.Theme = c.theme()
-	opt.Title = c.title()
-	opt.Legend = c.legend(names)
-	opt.XAxis = c.xAxis()
-	opt.YAxis = []charts.YAxisOption{c.yAxis(values)}
-	return opt
-}
-
-// themed puts variables in the place of colours, and a title for screen readers.
-func (c Chart) themed(svg []byte) []byte {
-	all := append([]colour{ink, strong, grid}, lines...)
-	var light, dark strings.Builder
-	for _, one := range all {
-		p := one.parsed()
-		svg = bytes.ReplaceAll(svg, fmt.Appendf(nil, "rgb(%d,%d,%d)", p.R, p.G, p.B), []byte("var(--"+one.name+")"))
-		fmt.Fprintf(&light, "--%s:#%s;", one.name, one.light)
-		fmt.Fprintf(&dark, "--%s:#%s;", one.name, one.dark)
-	}
-	svg = bytes.ReplaceAll(svg, []byte("'Roboto Medium',sans-serif"), []byte("system-ui,'DejaVu Sans',sans-serif"))
-	head, rest, _ := bytes.Cut(svg, []byte(">"))
-	return fmt.Appendf(nil, `%s class="chart" role="img"><title>%s</title><style>.chart{%s}`+
-		`@media(prefers-color-scheme:dark){.chart{%s}}</style>%s`, head, html.EscapeString(c.Title), light.String(),
-		dark.String(), rest)
+	return 0, 2 * step, int(math.Ceil(most / 2))
 }

@@ -191,7 +191,7 @@ func timeline(all []record.Session) template.HTML {
 	return template.HTML(b.String())
 }
 
-// inline draws a chart into a page. The library escapes the texts, and the package chart tests that.
+// inline draws a chart into a page. Its template escapes the texts.
 func inline(c chart.Chart) (template.HTML, error) {
 	svg, err := c.SVG()
 	return template.HTML(svg), err
@@ -225,6 +225,7 @@ func Charts(all []record.Session) (charts []chart.Chart) {
 		if has {
 			charts = append(charts, chart.Chart{
 				Title: title, Labels: labels, Lines: []chart.Line{{Name: title, Values: values}}, Format: format,
+				Width: 640, Height: 240,
 			})
 		}
 	}
