@@ -118,7 +118,7 @@ func showEngine(screen cli.Screen, s fleet.Status) {
 	}
 	rows := [][]string{{"FEATURE", "ATTEMPT", "WORKER", "MACHINE", "STATE", "SINCE"}}
 	for _, h := range s.Holders {
-		ago := plain.Duration(max(0, time.Since(h.Since)).Round(time.Second))
+		ago := plain.Duration(max(0, time.Since(h.Since)))
 		rows = append(rows, []string{h.Feature, strconv.Itoa(h.Attempt), h.Worker, h.Machine, h.State, ago + " ago"})
 	}
 	fmt.Fprintln(screen)

@@ -32,7 +32,7 @@ func elapsed(d *detail) template.HTML {
 	if took == 0 {
 		return ""
 	}
-	text := plain.Duration(took.Round(time.Second))
+	text := plain.Duration(took)
 	if !goesOn {
 		return template.HTML(html.EscapeString(text))
 	}

@@ -86,7 +86,7 @@ func LanesTable(all []LaneSum) string {
 	b.WriteString("\n| lane | worked | sessions | time | merged | waits | given back | conflicts | features |\n" +
 		"|--:|---|--:|--:|--:|--:|--:|--:|---|\n")
 	for _, s := range all {
-		took := plain.Duration(s.Took().Round(time.Second))
+		took := plain.Duration(s.Took())
 		fmt.Fprintf(&b, "| %d | %s | %d | %s | %d | %d | %d | %d | %s |\n", s.Lane, plain.Markdown(s.Where()),
 			s.Sessions, took, s.Merged, s.Waits, s.GivenBack, s.Conflicts, plain.Markdown(s.Did()))
 	}

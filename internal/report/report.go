@@ -168,5 +168,5 @@ func Duration(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return plain.Duration(d.Round(time.Second))
+	return plain.Duration(d)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -82,7 +83,7 @@ func (m *model) agentLines(d *watch.Detail) (lines []string) {
 			said = said[max(0, len(said)-room):]
 		}
 		if one.Lane > 0 {
-			head := present(one.Feature, plain.Duration(time.Since(one.StartedAt).Round(time.Second)), d.SilentIn(one.Lane))
+			head := present(one.Feature, plain.Duration(time.Since(one.StartedAt)), d.SilentIn(one.Lane))
 			lines = append(lines, fmt.Sprintf("── lane %d: %s", one.Lane, strings.Join(head, ", ")))
 		}
 		lines = append(lines, said...)
@@ -128,12 +129,8 @@ func (m *model) iterationLines(d *watch.Detail) (lines []string) {
 		lines = append(lines, "not kept in the files any more: "+plain.Count(d.Gone, "older session"))
 	}
 	for _, i := range d.Iterations {
-		took := ""
-		if i.Took() > 0 {
-			took = i.Took().Round(time.Second).String()
-		}
 		lines = append(lines, strings.Join(present(fmt.Sprintf("%4d", i.Iteration), i.EndedAt.Local().Format("01-02 15:04"),
-			i.Result(), i.Feature, took, i.Cost(), i.Reason()), "  "))
+			i.Result(), i.Feature, report.Duration(i.Took()), i.Cost(), i.Reason()), "  "))
 	}
 	return lines
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -189,8 +190,5 @@ func elapsed(l *watch.Loop) string {
 	if goesOn && !from.IsZero() {
 		took = max(0, time.Since(from))
 	}
-	if took == 0 {
-		return ""
-	}
-	return plain.Duration(took.Round(time.Second))
+	return report.Duration(took)
 }
