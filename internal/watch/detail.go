@@ -97,7 +97,7 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	d.NotUsed = say.LastFilesNotCounted(p)
 	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
 		p.Snapshot.Contents = p.Contents(ctx)
-		d.Loop.NotUsed = say.FilesNotCounted(p)
+		d.NotUsed = say.FilesNotCounted(p)
 	}
 	for _, a := range Actions() {
 		if d.Can(a) {
