@@ -8,42 +8,42 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
-// action returns the action of a request with the loop that it is for, or answers why it cannot be done.
-func (s *Server) action(w http.ResponseWriter, r *http.Request) (*detail, watch.Action) {
+// action returns the loop of a request with the action that is asked for, or answers why it cannot be done.
+func (s *Server) action(w http.ResponseWriter, r *http.Request) *detail {
 	if !s.Control {
 		refuse(w, http.StatusForbidden, "this server shows loops and changes none; start it with --control")
-		return nil, watch.Action{}
+		return nil
 	}
 	d := s.open(w, r)
 	if d == nil {
-		return nil, watch.Action{}
+		return nil
 	}
 	i := slices.IndexFunc(d.Actions, func(a watch.Action) bool { return a.Verb == r.PathValue("verb") })
 	if i < 0 {
 		refuse(w, http.StatusConflict, "that cannot be done with the loop as it is now")
-		return nil, watch.Action{}
+		return nil
 	}
-	return d, d.Actions[i]
+	d.Action = d.Actions[i]
+	return d
 }
 
 // ask shows the question before an action.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
-	if d, a := s.action(w, r); d != nil {
-		d.Action = a
+	if d := s.action(w, r); d != nil {
 		s.show(w, r, "ask", http.StatusOK, d)
 	}
 }
 
 // do does what a person has confirmed.
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
-	d, a := s.action(w, r)
+	d := s.action(w, r)
 	if d == nil {
 		return
 	}
-	if a.Verb == "note" {
-		a.More = []string{r.PostFormValue("text")}
+	if d.Action.Verb == "note" {
+		d.Action.More = []string{r.PostFormValue("text")}
 	}
-	said, err := watch.Do(s.Env, d.Loop.Loop, a)
+	said, err := watch.Do(s.Env, d.Loop.Loop, d.Action)
 	after := s.open(w, r)
 	if after == nil {
 		return

@@ -165,7 +165,6 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 type detail struct {
 	*watch.Detail
 	Title, Icon string
-	Live        []watch.Live
 	Actions     []watch.Action // that a person can do here
 	Said        string         // what the last action said
 	Failure     string         // why it failed
@@ -218,7 +217,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 		d = &watch.Detail{Loop: *l, Log: plain.Line(err.Error(), 500)}
 	}
 	page := &detail{
-		Detail: d, Live: d.Live, Icon: report.Class(d.Loop.Status),
+		Detail: d, Icon: report.Class(d.Loop.Status),
 		Title: fmt.Sprintf("%s %s", l.Name, d.Word()),
 	}
 	if d.Features.Total > 0 {
