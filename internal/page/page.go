@@ -46,7 +46,7 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
 	s.stale.known = map[string]staleAt{}
 	pages, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
-		"elapsed": elapsed, "when": moment, "short": short, "logOf": s.logOf,
+		"elapsed": elapsed, "when": moment, "logOf": s.logOf,
 		"root": s.root, "before": before, "needYou": verb.NeedYou,
 	}).Parse(report.Sections)
 	if err == nil {

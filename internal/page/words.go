@@ -5,7 +5,6 @@ import (
 	"html"
 	"html/template"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,15 +36,6 @@ func elapsed(d *detail) template.HTML {
 		return template.HTML(html.EscapeString(text))
 	}
 	return clock(from, ` data-runs="true"`, text)
-}
-
-// short is the end of a path, or the beginning of a hash.
-func short(text string) string {
-	if filepath.IsAbs(text) {
-		parts := strings.Split(filepath.ToSlash(text), "/")
-		return strings.Join(parts[max(0, len(parts)-2):], "/")
-	}
-	return text[:min(len(text), 10)]
 }
 
 // logOf links to what a session has printed.

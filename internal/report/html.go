@@ -40,7 +40,7 @@ func Funcs() template.FuncMap {
 		"mostOf": mostOf, "timeline": timeline,
 		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
 		"when":  when,
-		"short": func(hash string) string { return hash[:min(len(hash), 10)] },
+		"short": short,
 		"less":  func(a, b int) int { return max(0, a-b) },
 		"percent": func(n, of int) int {
 			if of <= 0 {

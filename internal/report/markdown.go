@@ -95,4 +95,7 @@ func (r *Report) Markdown(w io.Writer) error {
 }
 
 // named is a commit as people name it.
-func named(c tree.Commit) string { return c.Hash[:min(10, len(c.Hash))] + " " + c.Subject }
+func named(c tree.Commit) string { return short(c.Hash) + " " + c.Subject }
+
+// short is the beginning of a hash.
+func short(hash string) string { return hash[:min(len(hash), 10)] }

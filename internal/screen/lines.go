@@ -3,7 +3,7 @@ package screen
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +97,7 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 	add(m.paint.Paint(colourOf(l), cut(l.Word(), 13)), 13, 0)
 	add(fraction(l), 7, 0)
 	add(cmp.Or(l.Spent.Cost(), "-"), 9, 0)
-	add(project(l.Project, min(24, m.width/7)), min(24, m.width/7), 16)
+	add(project(l, min(24, m.width/7)), min(24, m.width/7), 16)
 	bar := ""
 	if f := l.Features; f.Total > 0 {
 		bar = m.paint.Bar(f.Proven, f.Passed, f.Total, 10)
@@ -142,14 +142,12 @@ func folded(text string, width, most int) []string {
 // marks are the marks of the ranks.
 var marks = []string{"▲", "●", "◷", "○", "✓"}
 
-// project is the end of a project's path, as much as fits: at least the beginning and the end of its last name.
-func project(path string, width int) string {
-	parts := strings.Split(filepath.ToSlash(path), "/")
-	text := strings.Join(parts[max(0, len(parts)-2):], "/")
-	if ansi.StringWidth(text) <= width {
-		return text
+// project names a loop's project, as much as fits: at least the beginning and the end of its last name.
+func project(l *watch.Loop, width int) string {
+	if ansi.StringWidth(l.Place()) <= width {
+		return l.Place()
 	}
-	last := parts[len(parts)-1]
+	last := path.Base(l.Place())
 	if ansi.StringWidth(last)+2 <= width {
 		return "…/" + last
 	}

@@ -91,6 +91,12 @@ func (l *Loop) Has(text string) bool {
 	return strings.Contains(strings.ToLower(l.Name+" "+l.Project+" "+l.Word()), strings.ToLower(text))
 }
 
+// Place is the end of the path of the loop's project.
+func (l *Loop) Place() string {
+	parts := strings.Split(filepath.ToSlash(l.Project), "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
 // Doing says what goes on; "": nothing, or it waits or is stuck, as Wrong says.
 func (l *Loop) Doing() string {
 	switch running := l.Run.Running(); {
