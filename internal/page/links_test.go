@@ -427,3 +427,30 @@ func TestLinksFound(t *testing.T) {
 		}
 	}
 }
+
+// TestLongRun shows the charts and the agents of a run that has more sessions than a page lists.
+func TestLongRun(t *testing.T) {
+	w := watchtest.New(t)
+	at := w.Loop("long")
+	w.Run(at, record.Run{ID: "run1", StartedAt: time.Now(), Sessions: maxIterations + 1})
+	logs(w, at, 1)
+	lines := texts(record.Session{RunID: "run1", Number: 1, Iteration: 1, Agent: "first", CostUSD: new(0.5)}) + "\n"
+	for n := 2; n <= maxIterations+1; n++ {
+		lines += fmt.Sprintf(`{"runId": "run1", "session": %d, "iteration": %d, "tokens": {"input": 9}}`+"\n", n, n)
+	}
+	w.Write(filepath.Join(at.Project, record.Folder, record.Iterations), lines)
+	s := siteOf(w)
+	of := "/loop/" + s.key()
+	for n, title := range []string{"Cost so far, by iteration", "Tokens so far, by iteration"} {
+		address := fmt.Sprintf("%s/chart/%d", of, n)
+		if got := s.get(of + "?tab=cost").Body.String(); !strings.Contains(got, address+`" alt="`+title+`"`) {
+			t.Errorf("the page does not show %s as %q: %s", address, title, got)
+		}
+		if got := s.get(address).Body.String(); !strings.Contains(got, "<title>"+title+"</title>") {
+			t.Errorf("%s is another chart than %q: %s", address, title, got)
+		}
+	}
+	if got := s.get(of + "?tab=about").Body.String(); !strings.Contains(got, "run1 with first") {
+		t.Errorf("the agent of the first session is not named: %s", got)
+	}
+}

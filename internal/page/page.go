@@ -246,9 +246,11 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	}
 	d.State = plain.Line(query.Get("state"), 20)
 	d.features()
-	before, _ := strconv.Atoi(query.Get("before"))
-	d.iterations(before)
-	if d.Tab == "diff" {
+	switch d.Tab {
+	case "iterations":
+		before, _ := strconv.Atoi(query.Get("before"))
+		d.iterations(before)
+	case "diff":
 		d.Still = true
 		d.Commits, d.Earlier = report.Commits(r.Context(), s.Env, d.Detail)
 	}
