@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chart"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -290,9 +289,6 @@ func (d *detail) iterations(before int) {
 	}
 }
 
-// Charts returns the charts.
-func (d *detail) Charts() []chart.Chart { return report.Charts(d.Detail.Iterations) }
-
 // told is what the page of a session shows.
 type told struct {
 	*detail
@@ -357,7 +353,7 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n, err := strconv.Atoi(r.PathValue("n"))
-	all := d.Charts()
+	all := report.Charts(d.Detail.Iterations)
 	if err != nil || n < 0 || n >= len(all) {
 		refuse(w, http.StatusNotFound, "there is no such chart")
 		return

@@ -36,11 +36,10 @@ var page string
 func Funcs() template.FuncMap {
 	return template.FuncMap{
 		"style": func() template.CSS { return template.CSS(Style) }, "duration": Duration, "groups": groups,
-		"chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf, "diff": diff,
-		"mostOf": mostOf, "timeline": timeline,
+		"charts": Charts, "chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf,
+		"diff": diff, "mostOf": mostOf, "timeline": timeline, "short": short,
 		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
 		"when":  when,
-		"short": short,
 		"less":  func(a, b int) int { return max(0, a-b) },
 		"percent": func(n, of int) int {
 			if of <= 0 {
@@ -239,6 +238,3 @@ func Charts(all []record.Session) (charts []chart.Chart) {
 	})
 	return charts
 }
-
-// Charts returns the charts of the report.
-func (r *Report) Charts() []chart.Chart { return Charts(r.Iterations) }
