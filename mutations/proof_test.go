@@ -12,8 +12,8 @@ var proof = []row{
 		"its checks have passed on the files as they are",
 		unit("decide", "^TestEvaluate$"),
 		"internal/decide/stop.go",
-		`st.Recheck == RecheckStale && (r.Tree == "" || r.Tree != st.Contents)`,
-		`st.Recheck == RecheckStale && r.Tree == ""`,
+		`isOld := r.Tree == "" || r.Tree != st.Contents`,
+		`isOld := r.Tree == ""`,
 	},
 	{
 		"those of the end passed at that stop",

@@ -41,7 +41,6 @@ type Config struct {
 	Link         []Pattern        // of what it has from the project all the same
 	Git          bool             // the copy has a git repository
 	Env          []string         // names of variables that checks get with the session's value
-	Recheck      string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Confine      bool             // commands but notifiers can write only to the project, and to Writable
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
 	Parallel     int              // how many checks of one stop may run at the same time; 0: not said
@@ -99,7 +98,6 @@ func (c Command) String() string {
 func Default() Config {
 	return Config{
 		SkipHeadings: features.SkipHeadings,
-		Recheck:      decide.RecheckStale,
 		Limits: decide.Limits{
 			Attempts:      decide.DefaultAttempts,
 			CheckFailures: decide.DefaultCheckFailures,

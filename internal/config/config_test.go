@@ -138,7 +138,7 @@ func TestParseRefuses(t *testing.T) {
 			"commit, confine, env, escalate, evaluate, fallback, git, guards, " +
 			"limits, link, list, max_cost_usd, max_tokens, no_merge, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, outputs, parallel, post_iteration, pr, pre_iteration, prepare, " +
-			"promises, protect, recheck, report, skip_headings, source, task, wait_for, work, workers, writable",
+			"promises, protect, report, skip_headings, source, task, wait_for, work, workers, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
 		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
 		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,
@@ -209,7 +209,6 @@ func TestParseRefuses(t *testing.T) {
 		`{"promises": {"blocked": ["("]}}`:                        "the pattern cannot be read",
 		`{"promises": {"escalate": ["x*"]}}`:                      "the pattern matches an empty line",
 		`{"parallel": 0}`:                                         "from 1 to 64",
-		`{"recheck": "maybe"}`:                                    `"recheck" must be "stale" or "all" or "never"`,
 		`{"bind": "last"}`:                                        `"bind" must be "prompt" or "first"`,
 		`{"on_complete": "x"}`:                                    "must be a list of commands",
 		`{"on_complete": [""]}`:                                   "is empty",

@@ -97,9 +97,8 @@ func within(data []byte, c Config, err error) error {
 		return fmt.Errorf("the list %q", c.List)
 	case c.Parallel < 0 || c.Parallel > 64:
 		return fmt.Errorf("%d at once", c.Parallel)
-	case !slices.Contains([]string{"", decide.BindPrompt, decide.BindFirst}, c.Bind),
-		!slices.Contains([]string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever}, c.Recheck):
-		return fmt.Errorf("the words %q and %q", c.Bind, c.Recheck)
+	case !slices.Contains([]string{"", decide.BindPrompt, decide.BindFirst}, c.Bind):
+		return fmt.Errorf("the word %q", c.Bind)
 	}
 	return nil
 }

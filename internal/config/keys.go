@@ -172,12 +172,6 @@ var keys = []key[Config]{
 		about: "How many checks may run at once, each in a copy of its own. Default: one; in a run with lanes whose " +
 			"checks take long, as many as it has lanes, up to two for each core.",
 	}, {
-		name: "recheck", preset: `"stale"`, example: `"all"`,
-		field: func(c *Config) any { return &c.Recheck },
-		words: []string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever},
-		about: "Which features are proven again once all are claimed. stale: those proven before files " +
-			"changed.",
-	}, {
 		name: "on_complete",
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,

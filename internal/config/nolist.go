@@ -23,7 +23,7 @@ func (c Config) HoldsList() bool {
 
 // aboutFeatures are the keys of ralph.json that say something about features.
 var aboutFeatures = []string{
-	"skip_headings", "recheck", "limits.attempts", "limits.features_per_session",
+	"skip_headings", "limits.attempts", "limits.features_per_session",
 }
 
 // checkNoList refuses what a loop without a list cannot do.

@@ -31,7 +31,6 @@ func TestNoListRefuses(t *testing.T) {
 		`"source": {"list": ["x"]}`: `"source" and "list" do not go together`,
 		`"skip_headings": []`: `line 1, column 35: "skip_headings" is about features, ` +
 			`but "list": "none" means that there are none`,
-		`"recheck": "all"`:                      `"recheck" is about features`,
 		"\"limits\": {\n \"attempts\": 3}":      `line 2, column 14: "limits.attempts" is about features`,
 		`"limits": {"features_per_session": 1}`: `"limits.features_per_session" is about features`,
 		"\"checks\": [{\"command\": \"x\"},\n{\"command\": \"y\", \"features\": [\"a\"]}]": `line 2, column 30: ` +

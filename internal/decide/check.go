@@ -15,14 +15,6 @@ const (
 	WhenEnd   = "end"   // when every feature is claimed, or the loop without a list
 )
 
-// Which checks of claims run again when every feature is claimed. A receipt is stale if the work
-// tree has changed since its check ran.
-const (
-	RecheckStale = "stale" // those with a stale receipt
-	RecheckAll   = "all"   // all of them, unless they ran at this stop
-	RecheckNever = "never" // none: stale receipts count
-)
-
 // Check is what a decision needs to know about a check.
 type Check struct {
 	Name     string

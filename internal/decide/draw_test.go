@@ -133,7 +133,6 @@ var edits = []func(s *Snapshot, d *dice){
 			[]Check{ofClaims}, []Check{ofClaims, ofFeature},
 			[]Check{{Name: "b", Digest: "b", When: WhenClaim, PerClaim: true, Features: []string{"b"}}},
 		)
-		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
 		s.Untrusted = d.n(4) == 3
 	},
 	func(s *Snapshot, d *dice) {

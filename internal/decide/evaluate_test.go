@@ -35,11 +35,11 @@ var checkRows = []row{
 		s.Receipts, s.Reopened = []Receipt{receipt("w", "", "old"), receipt("w", "a", "old")}, []string{"b"}
 	}, "continue 5 b failed w"},
 	{"a suite on the files as they are proves all", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck, s.Contents = list("x"), []Check{ofClaims}, RecheckStale, "now"
+		s.List, s.Checks, s.Contents = list("x"), []Check{ofClaims}, "now"
 		s.Receipts = []Receipt{receipt("w", "", "now"), receipt("w", "a", "now")}
 	}, "end COMPLETE all_features_pass"},
 	{"a suite on older files runs again at the end", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck, s.Contents = list("x"), []Check{ofClaims}, RecheckStale, "now"
+		s.List, s.Checks, s.Contents = list("x"), []Check{ofClaims}, "now"
 		s.Receipts = []Receipt{receipt("w", "", "old"), receipt("w", "a", "old")}
 	}, "checks w:"},
 	{"its check passed", func(s *Snapshot) {
@@ -156,28 +156,19 @@ var evaluatorRows = []row{
 	}, "end COMPLETE all_features_pass"},
 	{"all claimed and proven: the contents are asked for", func(s *Snapshot) {
 		s.List, s.Checks, s.Receipts = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}
-		s.Recheck = RecheckStale
 	}, "checks"},
 	{"all claimed and proven", func(s *Snapshot) {
 		s.List, s.Checks, s.Receipts = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}
-		s.Recheck, s.Contents = RecheckStale, "now"
+		s.Contents = "now"
 	}, "end COMPLETE all_features_pass"},
 	{"all claimed, one stale", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "now"
+		s.List, s.Checks, s.Contents = list("xx"), []Check{ofFeature}, "now"
 		s.Receipts = []Receipt{receipt("f", "a", "old"), receipt("f", "b", "now")}
 	}, "checks f:a"},
 	{"all claimed, one on contents that nobody could read", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "unknown"
+		s.List, s.Checks, s.Contents = list("xx"), []Check{ofFeature}, "unknown"
 		s.Receipts = []Receipt{receipt("f", "a", ""), receipt("f", "b", "unknown")}
 	}, "checks f:a"},
-	{"all claimed, all to be proven again", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck = list("x"), []Check{ofFeature}, RecheckAll
-		s.Receipts = []Receipt{receipt("f", "a", "now")}
-	}, "checks f:a"},
-	{"all claimed, nothing proven again", func(s *Snapshot) {
-		s.List, s.Checks, s.Recheck = list("x"), []Check{ofFeature}, RecheckNever
-		s.Receipts, s.Contents = []Receipt{receipt("f", "a", "old")}, "now"
-	}, "end COMPLETE all_features_pass"},
 	{"all claimed at the limit, the last check failed", func(s *Snapshot) {
 		s.List, s.Checks, s.Results, s.State.Iteration = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}, 15
 	}, "end REACHED_LIMIT max_iterations"},

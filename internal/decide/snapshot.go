@@ -181,8 +181,7 @@ type Rules struct {
 	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default
 	Checks     []Check
-	Untrusted  bool   // there are checks or commands that nobody has trusted, so they do not run
-	Recheck    string // RecheckStale, RecheckAll or RecheckNever
+	Untrusted  bool // there are checks or commands that nobody has trusted, so they do not run
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,

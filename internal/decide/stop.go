@@ -212,7 +212,7 @@ func checksDue(st *stop) answer {
 	notNow := func(c Check, id string) bool { return !st.tested(c, id) }
 	runs := append(st.due(st.evidence, WhenClaim, unknown), st.due(st.evidence, WhenStop, notNow)...)
 	if len(runs) == 0 && whole && !slices.ContainsFunc(st.Results, failed) {
-		if st.Contents == "" && len(st.evidence.stored) > 0 && st.Recheck == RecheckStale {
+		if st.Contents == "" && len(st.evidence.stored) > 0 {
 			return answer{need: Need{Kind: NeedChecks}}
 		}
 		runs = append(st.due(st.evidence, WhenClaim, st.stale), st.due(st.evidence, WhenEnd, notNow)...)
@@ -239,11 +239,12 @@ func (st *stop) tested(c Check, id string) bool {
 	return ran
 }
 
-// stale reports whether the check has to run again for a claim that it ran for before.
+// stale reports whether the check has to run again for a claim that it ran for before: it failed, or files have changed
+// since.
 func (st *stop) stale(c Check, id string) bool {
 	r, has := st.evidence.stored[[2]string{c.Digest, id}]
-	old := st.Recheck == RecheckStale && (r.Tree == "" || r.Tree != st.Contents)
-	return has && !st.tested(c, id) && (old || st.Recheck == RecheckAll || !r.Passed)
+	isOld := r.Tree == "" || r.Tree != st.Contents
+	return has && !st.tested(c, id) && (isOld || !r.Passed)
 }
 
 // dueWithoutClaims returns the runs of the checks that run once for all claims, where no claim of a feature says that

@@ -143,7 +143,6 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
 	}
 	s.Untrusted = p.Config.Untrusted > 0 || p.untrusted != ""
-	s.Recheck = p.Config.Recheck
 	s.Promises = p.Config.Promises
 	s.GuardsOff = p.Config.GuardsOff
 	for _, c := range p.Config.Checks {
