@@ -154,7 +154,7 @@ var programs = map[string]build{
 		}
 		return BystanderUnbroken(s)`}),
 	"believes an evaluator that fails": traced(change{"internal/loop", "checker.ask", `
-		a, err := r.askUnbroken(ctx, e, q)
+		a, err := r.askUnbroken(ctx, e, d, ev)
 		if a.Action == decide.AnswerEscalate {
 			a.Action = decide.AnswerComplete
 		}

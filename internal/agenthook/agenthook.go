@@ -1,11 +1,12 @@
 // Package agenthook has what an agent asks of the loop that it works on: hooks, rules and words with which it claims to
-// be done. They can hold a loop back or end it. They never complete one: the loop's own evaluators do that. What their
-// commands are asked and answer is here, too.
+// be done. Hooks get the question that the loop's own evaluators get, which is here, too, and give the same answer.
+// They are asked last, and can hold a loop back. They never complete one: the evaluators do that.
 package agenthook
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,20 +31,14 @@ const (
 	MaxMetadata = 2 << 10 // bytes
 )
 
-// The types of hooks, and what each asks for.
-const (
-	Default    = "default"    // a promise, then the rules
-	Validation = "validation" // the rules
-	Promise    = "promise"    // a promise
-)
-
 // When a hook is asked, if not at each evaluation.
 const (
-	Working  = "working"  // while the loop is not settled
-	Complete = "complete" // when the loop's own evaluators have settled it
+	Working  = "working"  // while the loop's own evaluators let it go on
+	Complete = "complete" // when they would complete it
 )
 
-// Hook is a hook that an agent registered.
+// Hook is a hook that an agent registered. Its type is a preset of evaluators: "validation" asks for the rules,
+// "promise" for a promise, and "default" for both.
 type Hook struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
@@ -133,33 +128,23 @@ func (r Record) Words() []string {
 	return r.Promises
 }
 
-// Facts are what hooks are asked about.
-type Facts struct {
-	Message string // what the agent wrote last
-	Settled bool   // the loop's own evaluators would complete the loop
-	Results []Result
-}
-
-// Result is what a check or a rule says.
-type Result struct {
-	Name    string `json:"ruleName"`
-	Passed  bool   `json:"passed"`
-	Message string `json:"message"`
-}
-
 // Ask asks the hooks that are on, in their order. The answers of hooks that have nothing to say now are left out.
-func (r Record) Ask(f Facts) (answers []decide.HookAnswer) {
-	said := r.Read(f.Message)
+func (r Record) Ask(q Question) []decide.Answer {
+	answers := []decide.Answer{}
+	said := r.Read(q.AgentOutput)
 	for _, h := range r.Hooks {
-		if !h.Off && !(h.When == Working && f.Settled) && !(h.When == Complete && !f.Settled) {
-			answers = append(answers, decide.HookAnswer{Hook: h.ID, Answer: h.answer(f, said)})
+		if !h.Off && !(h.When == Working && q.Settled) && !(h.When == Complete && !q.Settled) {
+			a := h.answer(q, said)
+			a.By, a.Metadata = h.ID, string(h.Metadata)
+			answers = append(answers, a)
 		}
 	}
 	return answers
 }
 
-func (h Hook) answer(f Facts, said Said) decide.Answer {
-	if h.Type != Validation && said.Stops() {
+func (h Hook) answer(q Question, said Said) decide.Answer {
+	promises, validates := h.Type != decide.EvaluateValidation, h.Type != decide.EvaluatePromise
+	if promises && said.Stops() {
 		state := "blocked state"
 		if said.Status == decide.Escalated {
 			state = "escalation"
@@ -169,22 +154,23 @@ func (h Hook) answer(f Facts, said Said) decide.Answer {
 			Reason: plain.Line(fmt.Sprintf("Agent signaled %s via %s %s", state, said.Tag(), said.Why), 500),
 		}
 	}
-	failed := failures(f.Results)
+	results := slices.Concat(q.ValidationResults, q.Rules)
+	failed := failures(results)
 	switch {
-	case h.Type != Promise && len(failed) > 0:
+	case validates && len(failed) > 0:
 		return decide.Answer{
 			Action: decide.AnswerContinue, Reason: fmt.Sprintf("%d validation rule(s) failed", len(failed)),
 			Prompt: plain.Text("These conditions do not hold yet:\n"+strings.Join(failed, "\n"), 2000),
 		}
-	case h.Type != Validation && said.Status == decide.Complete:
+	case promises && said.Status == decide.Complete:
 		return decide.Answer{Action: decide.AnswerComplete, Reason: "Agent signaled completion via " + said.Tag()}
-	case h.Type != Promise && len(f.Results) > 0:
+	case validates && len(results) > 0:
 		return decide.Answer{Action: decide.AnswerComplete, Reason: "All validation rules passed"}
-	case h.Type != Promise && f.Settled:
+	case validates && q.Settled:
 		return decide.Answer{Action: decide.AnswerComplete, Reason: "nothing is left to validate"}
-	case h.Type == Promise:
+	case !validates:
 		return decide.Answer{Action: decide.AnswerContinue, Reason: "No completion promise detected"}
-	case h.Type == Validation:
+	case !promises:
 		return decide.Answer{Action: decide.AnswerContinue, Reason: "nothing to validate"}
 	}
 	return decide.Answer{Action: decide.AnswerContinue, Reason: "Iteration in progress"}

@@ -21,7 +21,7 @@ const (
 	maxRequest = 2000 // characters of the prompt that it asks for
 )
 
-// Question is what an evaluator's command gets on standard input, as JSON.
+// Question is what an evaluator is asked. A command gets it on standard input, as JSON.
 type Question struct {
 	TaskID            string         `json:"taskId"` // the loop's name
 	Iteration         int            `json:"iteration"`
@@ -33,6 +33,17 @@ type Question struct {
 	Features          decide.Counts  `json:"features"`
 	DraftContent      string         `json:"draftContent,omitempty"` // as the agent gave it to hook_evaluate
 	DraftType         string         `json:"draftType,omitempty"`
+
+	// For hooks alone: what an agent's own rules say could look like a check's result.
+	Rules   []Result `json:"-"`
+	Settled bool     `json:"-"` // the loop's own evaluators would complete it
+}
+
+// Result is what a check or a rule says.
+type Result struct {
+	Name    string `json:"ruleName"`
+	Passed  bool   `json:"passed"`
+	Message string `json:"message"`
 }
 
 // Draft is what an agent shows its evaluators when it asks them.
@@ -50,11 +61,10 @@ type PromiseFound struct {
 }
 
 // NewQuestion returns what a decision knows of a loop so far. A promise that ends a loop by itself never gets here.
-// modified are the files that were written since the last stop or prompt.
-func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message string, modified []string) Question {
+func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message string) Question {
 	q := Question{
 		TaskID: loop, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: s.List.Count(d.Next.Proven), ValidationResults: []Result{}, FilesModified: modified,
+		Features: s.List.Count(d.Next.Proven), ValidationResults: []Result{},
 		Promises: []PromiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
 	}
 	if d.Promised {
@@ -92,6 +102,7 @@ func ReadAnswer(name string, text []byte) (a decide.Answer, err error) {
 	}
 	v := gjson.ParseBytes(text)
 	a = decide.Answer{
+		By:     name,
 		Action: v.Get("action").Str,
 		Reason: plain.Line(v.Get("reason").Str, maxReason),
 		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest), Checkpoint: v.Get("checkpointData").Raw,

@@ -48,7 +48,8 @@ func TestNewQuestion(t *testing.T) {
 		phase  string
 	}{{false, "working"}, {true, "complete"}} {
 		s.List.Items[1].Passes = tc.passes
-		q := NewQuestion("demo", &s, &d, "Done.\n<promise>COMPLETE</promise>\n", []string{"x"})
+		q := NewQuestion("demo", &s, &d, "Done.\n<promise>COMPLETE</promise>\n")
+		q.FilesModified = []string{"x"}
 		text, err := json.Marshal(q)
 		if err != nil {
 			t.Fatal(err)

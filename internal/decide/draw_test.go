@@ -142,6 +142,7 @@ var edits = []func(s *Snapshot, d *dice){
 			s.Evaluators = append(s.Evaluators, Evaluator{Preset: preset})
 		}
 	},
+	func(s *Snapshot, d *dice) { s.AgentHooks = d.is() },
 	func(s *Snapshot, d *dice) {
 		s.List = list(pick(d, "xxx", "x", "xxxxx")) // all claimed
 		for _, item := range s.List.Items {

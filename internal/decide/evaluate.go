@@ -22,8 +22,9 @@ const (
 // Presets has the names of all presets.
 var Presets = []string{EvaluateDefault, EvaluateValidation, EvaluatePromise}
 
-// Answer is what an evaluator's command said.
+// Answer is what an evaluator's command said, or a hook that the agent registered.
 type Answer struct {
+	By     string // the name of the evaluator, or the id of the hook
 	Action string // AnswerComplete, AnswerContinue or AnswerEscalate
 	Reason string
 	Prompt string // the next prompt of the agent; empty: the usual one
@@ -32,18 +33,26 @@ type Answer struct {
 	Metadata   string // what it says beside, as JSON, for whoever asked; empty: nothing
 }
 
-// HookAnswer is what a hook says that the agent registered.
-type HookAnswer struct {
-	Hook string // its id
-	Answer
-}
-
 // Actions of an Answer.
 const (
 	AnswerComplete = "complete" // only a claim: the loop continues if a feature is open or a check fails
 	AnswerContinue = "continue"
 	AnswerEscalate = "escalate" // also if the command fails, hangs or prints nonsense
 )
+
+// Decisive returns the answer of several hooks that counts: the first that wants a person, else the first that holds
+// the loop back and says what to do, else the last that holds it back, else the first; nil if there is none.
+func Decisive(answers []Answer) (counts *Answer) {
+	for i := range answers {
+		a := &answers[i]
+		switch {
+		case counts == nil, a.Action == AnswerEscalate && counts.Action != AnswerEscalate,
+			a.Action == AnswerContinue && counts.Action != AnswerEscalate && counts.Prompt == "":
+			counts = a
+		}
+	}
+	return counts
+}
 
 // wholeTree reports whether a check is about the whole tree.
 func (s *Snapshot) wholeTree() bool {

@@ -1,6 +1,9 @@
 package decide
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // checkRows are decisions that depend on checks.
 var checkRows = []row{
@@ -118,6 +121,28 @@ var evaluatorRows = []row{
 		s.Evaluators = []Evaluator{byCommand, byCommand}
 		s.Answers = []Answer{{Action: AnswerContinue, Prompt: "one"}, {Action: AnswerContinue}}
 	}, "continue 5 c answer continue one"},
+	{"hooks are asked when all is claimed", func(s *Snapshot) { s.List, s.AgentHooks = list("xxx"), true }, "hooks"},
+	{"hooks are not asked before", func(s *Snapshot) { s.AgentHooks = true }, "continue 5 c"},
+	{"hooks are asked after a command", func(s *Snapshot) {
+		s.List, s.Evaluators, s.AgentHooks = list("xxx"), []Evaluator{byCommand}, true
+	}, "answer 0"},
+	{"hooks are asked before the checks run in the project", func(s *Snapshot) {
+		s.List, s.Checks, s.Results, s.AgentHooks = list("x"), []Check{ofAll}, []Receipt{receipt("c", "", "now")}, true
+		s.NotCounted = []string{"Makefile"}
+	}, "hooks"},
+	{"no hook has anything to say", func(s *Snapshot) {
+		s.List, s.AgentHooks, s.HookAnswers = list("xxx"), true, []Answer{}
+	}, "end COMPLETE all_features_pass"},
+	{"a hook lets the loop through", func(s *Snapshot) {
+		s.List, s.AgentHooks, s.HookAnswers = list("xxx"), true, []Answer{{Action: AnswerComplete}}
+	}, "end COMPLETE all_features_pass"},
+	{"one of two hooks holds the loop back", func(s *Snapshot) {
+		s.List, s.AgentHooks = list("xxx"), true
+		s.HookAnswers = []Answer{{Action: AnswerComplete}, {Action: AnswerContinue, Prompt: "two"}}
+	}, "continue 5  answer continue two"},
+	{"a hook wants a person", func(s *Snapshot) {
+		s.List, s.AgentHooks, s.HookAnswers = list("xxx"), true, []Answer{{Action: AnswerContinue}, {Action: AnswerEscalate}}
+	}, "end ESCALATED evaluator"},
 	{"limits hold whoever is asked", func(s *Snapshot) {
 		s.Evaluators, s.Answers, s.State.Iteration = []Evaluator{byCommand}, []Answer{{Action: AnswerContinue}}, 15
 	}, "end REACHED_LIMIT max_iterations"},
@@ -183,6 +208,32 @@ var evaluatorRows = []row{
 	{"failures, and nothing to check", func(s *Snapshot) {
 		s.Checks, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofAll}, 1, 2
 	}, "continue 5 c"},
+}
+
+// TestDecisive has several hooks answer: complete (o), continue (c, or C with a prompt) and escalate (e).
+func TestDecisive(t *testing.T) {
+	actions := map[rune]string{
+		'o': AnswerComplete, 'c': AnswerContinue, 'C': AnswerContinue, 'e': AnswerEscalate,
+	}
+	for said, want := range map[string]string{
+		"oo": "0", "oc": "1", "co": "0", "cc": "1", "cC": "1", "CC": "0", "Cc": "0", "oCe": "2", "ece": "0", "": "",
+	} {
+		var answers []Answer
+		for i, letter := range said {
+			a := Answer{By: strconv.Itoa(i), Action: actions[letter]}
+			if letter == 'C' {
+				a.Prompt = "more"
+			}
+			answers = append(answers, a)
+		}
+		got := ""
+		if a := Decisive(answers); a != nil {
+			got = a.By
+		}
+		if got != want {
+			t.Errorf("of %q the answer %q counts, want %q", said, got, want)
+		}
+	}
 }
 
 func TestEvaluate(t *testing.T) {

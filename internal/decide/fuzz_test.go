@@ -38,6 +38,12 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 					Passed: !d.is(), NotRun: d.n(4) == 3,
 				})
 			}
+		case need.Kind == NeedHooks && s.HookAnswers == nil:
+			s.HookAnswers = []Answer{}
+			for range d.n(3) {
+				action := pick(d, AnswerComplete, AnswerContinue, AnswerEscalate)
+				s.HookAnswers = append(s.HookAnswers, Answer{Action: action, Prompt: pick(d, "", "more")})
+			}
 		case need.Kind == NeedAnswer && need.Evaluator >= len(s.Answers) && s.Evaluators[need.Evaluator].Preset == "":
 			s.Answers = append(slices.Clone(s.Answers), make([]Answer, need.Evaluator+1-len(s.Answers))...)
 			s.Answers[need.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
@@ -133,7 +139,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
 	case !open && chooses(s) && s.List.Err == nil && d.Failure == nil &&
-		(!s.NoList || claims(s)) && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
+		(!s.NoList || claims(s)) && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)) && !heldBack(s):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
 		return fmt.Errorf("goes on %s with session %q", d.Next.Status, d.Next.Session)
@@ -155,6 +161,11 @@ func asks(s Snapshot, preset string) bool {
 	return slices.ContainsFunc(s.Evaluators, func(e Evaluator) bool { return e.Preset == preset })
 }
 
+// heldBack reports whether a hook of the agent's does not let the loop be complete.
+func heldBack(s Snapshot) bool {
+	return slices.ContainsFunc(s.HookAnswers, func(a Answer) bool { return a.Action != AnswerComplete })
+}
+
 // ends checks an ending: the record must say so, COMPLETE must be proven, and with more
 // features that pass the decision must not become a block.
 func ends(decide decider, s Snapshot, d Decision) error {
@@ -170,6 +181,10 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		status, _ := Said(s.Message, s.Promises)
 		answered := slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Action == AnswerComplete })
 		switch {
+		case s.AgentHooks && s.HookAnswers == nil:
+			return errors.New("complete, and no hook was asked")
+		case heldBack(s):
+			return errors.New("complete, and a hook holds it back")
 		case s.NoList && d.Next.ExitReason == AllChecksPass && len(s.Checks) > 0 &&
 			(claims(s) || answered || asks(s, EvaluateValidation)),
 			s.NoList && d.Next.ExitReason == ByEvaluator && len(s.Checks) == 0 && answered,
@@ -305,6 +320,13 @@ func TestProperties(t *testing.T) {
 				d.end(&s, Complete, AllFeaturesPass)
 			}
 			return d, need
+		},
+		"does not ask hooks": func(s Snapshot) (Decision, Need) { s.AgentHooks = false; return Decide(s) },
+		"does not hear hooks": func(s Snapshot) (Decision, Need) {
+			if s.HookAnswers != nil {
+				s.HookAnswers = []Answer{}
+			}
+			return Decide(s)
 		},
 		"believes the host": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)

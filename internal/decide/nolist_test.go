@@ -93,6 +93,9 @@ var noListRows = []row{
 	{"a command's word without checks", func(s *Snapshot) {
 		s.Evaluators, s.Answers = []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
 	}, "end COMPLETE evaluator"},
+	{"a hook's word is no claim", func(s *Snapshot) {
+		s.AgentHooks, s.HookAnswers = true, []Answer{{Action: AnswerComplete}}
+	}, "continue 5 "},
 	{"a command's word is a claim", func(s *Snapshot) {
 		s.Evaluators, s.Answers, s.Checks = []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}, []Check{ofAll}
 	}, "checks c:"},

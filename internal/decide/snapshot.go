@@ -60,6 +60,7 @@ const (
 	NeedChecks  NeedKind = "checks"  // Found.Results, Found.Contents and Found.NotCounted
 	NeedProject NeedKind = "project" // Found.InProject
 	NeedAnswer  NeedKind = "answer"  // Found.Answers
+	NeedHooks   NeedKind = "hooks"   // Found.HookAnswers
 	NeedList    NeedKind = "list"    // Snapshot.List, fresh from the tracker
 	NeedReopen  NeedKind = "reopen"  // Snapshot.List without these claims, or Found.ListNotWritten
 	NeedTrees   NeedKind = "trees"   // Found.Trees
@@ -90,6 +91,7 @@ type Found struct {
 	Results        []Receipt // results of this stop's checks
 	Contents       string    // hash of the work tree's contents, as the checks find it
 	Answers        []Answer  // answers of evaluators that are commands, by index
+	HookAnswers    []Answer  // answers of hooks that the agent registered; nil: they were not asked
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
 	Reopened       []string  // the features that were reopened at this stop
 	NotCounted     []string  // with Contents: changed files that the checks do not see as they are in the project
@@ -108,8 +110,8 @@ type Snapshot struct {
 	MoreToDo bool    // of a run: a loop that is complete goes on
 	HandOut  HandOut // of a run that hands out the features itself
 
-	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
-	Receipts   []Receipt    // the stored ones
+	AgentHooks bool      // the agent registered hooks, which are asked before the loop is complete
+	Receipts   []Receipt // the stored ones
 	Now        time.Time
 }
 
@@ -188,23 +190,22 @@ type Rules struct {
 // unless the verdict is Pass without a binding, or the binding is Tell. While the decision needs
 // more, Verdict is empty, and Next has what is settled so far.
 type Decision struct {
-	Verdict    Verdict
-	Binding    Binding // empty at a stop
-	Next       State
-	Limit      int           // iterations in force
-	Feature    features.Item // to work on; zero if the list is broken
-	Problem    error         // what is wrong with the list or ralph.json
-	Unshown    error         // why progress.txt does not show Next, which is committed
-	From       State         // the record before
-	Refusal    string        // Tell: the exit reason that keeps the loop from continuing here and now
-	Promised   bool          // the agent said that everything is complete
-	Note       string        // a person's text for the next prompt, which Next no longer has
-	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
-	AnsweredBy string        // that evaluator's name
-	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
-	InProject  bool          // Failure is of the project as it is: in the copy the check has passed
-	Lane       int           // of a run: the number of the lane that it is about; 0: there are no lanes
-	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
+	Verdict   Verdict
+	Binding   Binding // empty at a stop
+	Next      State
+	Limit     int           // iterations in force
+	Feature   features.Item // to work on; zero if the list is broken
+	Problem   error         // what is wrong with the list or ralph.json
+	Unshown   error         // why progress.txt does not show Next, which is committed
+	From      State         // the record before
+	Refusal   string        // Tell: the exit reason that keeps the loop from continuing here and now
+	Promised  bool          // the agent said that everything is complete
+	Note      string        // a person's text for the next prompt, which Next no longer has
+	Answer    *Answer       // the last answer that counts, if the loop goes on
+	Failure   *Receipt      // the check that failed, of Feature or of the whole tree
+	InProject bool          // Failure is of the project as it is: in the copy the check has passed
+	Lane      int           // of a run: the number of the lane that it is about; 0: there are no lanes
+	Rival     bool          // something else blocks this session's stops too, and nobody was told yet
 }
 
 // Word returns the decision's name in logs: the binding, else the verdict.

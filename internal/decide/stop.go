@@ -368,16 +368,22 @@ func (st *stop) askEvaluator(i int, by Evaluator) answer {
 		return answer{}
 	}
 	a := &st.Answers[i]
-	says := a.Action == AnswerComplete || a.Action == AnswerContinue
 	switch {
 	case a.Action == AnswerComplete && proven:
 		return st.complete(AllFeaturesPass)
-	case !says && by.Refused:
+	case a.Action == AnswerEscalate && by.Refused:
 		return finish(Blocked, Untrusted, untrusted("evaluator "+plain.Line(by.Name, 80)))
-	case !says:
+	}
+	return st.take(a)
+}
+
+// take takes an answer that does not complete the loop. Of several, the last with a prompt counts.
+func (st *stop) take(a *Answer) answer {
+	switch {
+	case a.Action != AnswerComplete && a.Action != AnswerContinue:
 		return finish(Escalated, ByEvaluator, a.Reason)
 	case st.d.Answer == nil || a.Prompt != "" || st.d.Answer.Prompt == "":
-		st.d.Answer, st.d.AnsweredBy = a, by.Name
+		st.d.Answer = a
 	}
 	return answer{}
 }
@@ -388,14 +394,11 @@ func (st *stop) complete(reason string) answer {
 	if st.OthersWork {
 		return answer{}
 	}
-	for i := range st.AgentHooks {
-		switch a := &st.AgentHooks[i]; a.Action {
-		case AnswerEscalate:
-			return finish(Escalated, ByEvaluator, a.Reason)
-		case AnswerContinue:
-			st.d.Answer, st.d.AnsweredBy = &a.Answer, a.Hook
-			return answer{}
-		}
+	if st.AgentHooks && st.HookAnswers == nil {
+		return answer{need: Need{Kind: NeedHooks}}
+	}
+	if a := Decisive(st.HookAnswers); a != nil && a.Action != AnswerComplete {
+		return st.take(a)
 	}
 	a, holds := st.holdsInProject()
 	if !holds {

@@ -18,23 +18,18 @@ import (
 // maxReason bounds what is shown of a command that failed, in characters.
 const maxReason = 500
 
-// newQuestion returns what a decision knows so far.
-func newQuestion(ctx context.Context, p *Picture, d decide.Decision, ev Event) agenthook.Question {
-	modified := p.tree().Modified(ctx, p.Snapshot.State.Seen)
+// ask asks an evaluator that is a command about a decision. If it fails, hangs or makes no sense, a person must look at
+// it. The error is errCut, or nothing that the answer does not say.
+func (r *checker) ask(ctx context.Context, e config.Evaluator, d decide.Decision, ev Event) (
+	got decide.Answer, err error) {
+	q := agenthook.NewQuestion(r.Loop.At.Name, &r.Snapshot, &d, ev.Message)
+	q.FilesModified = r.tree().Modified(ctx, r.Snapshot.State.Seen)
 	for _, name := range ev.Draft.Files {
-		if !slices.Contains(modified, name) {
-			modified = append(modified, name)
+		if !slices.Contains(q.FilesModified, name) {
+			q.FilesModified = append(q.FilesModified, name)
 		}
 	}
-	q := agenthook.NewQuestion(p.Loop.At.Name, &p.Snapshot, &d, ev.Message, modified)
-	q.DraftContent = ev.Draft.Content
-	q.DraftType = ev.Draft.Type
-	return q
-}
-
-// ask asks an evaluator. If it fails, hangs or makes no sense, a person must look at it. The error is errCut, or
-// nothing that the answer does not say.
-func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Question) (got decide.Answer, err error) {
+	q.DraftContent, q.DraftType = ev.Draft.Content, ev.Draft.Type
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
 	begin := time.Now()
@@ -51,16 +46,25 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 	if err != nil {
 		ran.Outcome = "the evaluator " + e.Name + ": " + err.Error()
 		ran.ExitStatus = -1
-		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(ran.Outcome, maxReason)}
+		got = decide.Answer{By: e.Name, Action: decide.AnswerEscalate, Reason: plain.Line(ran.Outcome, maxReason)}
 	}
 	r.Loop.logRan(begin, ran, nil)
 	return got, err
 }
 
-// An agent may register hooks and rules of its own. They come after the loop's evaluators, and only hold the loop back.
+// AskHooks asks the hooks that the agent registered about a decision. settled is whether the loop's own evaluators
+// would complete it: then its checks hold.
+func (p *Picture) AskHooks(d decide.Decision, message string, settled bool) []decide.Answer {
+	q := agenthook.NewQuestion(p.Loop.At.Name, &p.Snapshot, &d, message)
+	q.Rules, q.Settled = p.AgentRules(message), settled
+	if settled {
+		q.ValidationResults = nil
+	}
+	return p.Agent.Ask(q)
+}
 
-// readAgent reads what the agent asks of the loop, and asks its hooks as for a loop that is settled otherwise.
-func (p *Picture) readAgent(message string) error {
+// readAgent reads what the agent asks of the loop.
+func (p *Picture) readAgent() error {
 	data, err := p.Loop.Store.Agent(agenthook.File)
 	if data == nil && err == nil {
 		return nil
@@ -73,7 +77,7 @@ func (p *Picture) readAgent(message string) error {
 	}
 	s := &p.Snapshot
 	p.Agent.Lower(&s.Limits, s.State)
-	s.AgentHooks = p.Agent.Ask(agenthook.Facts{Message: message, Settled: true, Results: p.AgentRules(message)})
+	s.AgentHooks = len(p.Agent.Hooks) > 0
 	return nil
 }
 

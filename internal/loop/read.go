@@ -151,7 +151,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if len(s.Checks) > 0 {
 		s.Receipts, err = l.Store.Receipts()
 	}
-	return p, errors.Join(err, p.readAgent(ev.Message))
+	return p, errors.Join(err, p.readAgent())
 }
 
 // Limits returns the limits of ralph.json under the user's own ceilings.

@@ -185,6 +185,8 @@ func (s *stepper) decide(ctx context.Context) error {
 			return nil
 		case need.Kind == decide.NeedTail:
 			s.found.Tail = s.tail()
+		case need.Kind == decide.NeedHooks:
+			s.found.HookAnswers = s.picture.AskHooks(d, s.ev.Message, true)
 		case need.Kind == decide.NeedReopen && s.judges:
 			s.found.ListNotWritten = true // the next stop reopens them
 		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.Given():
@@ -202,6 +204,7 @@ func (s *stepper) decide(ctx context.Context) error {
 
 // read reads the loop.
 func (s *stepper) read() (err error) {
+	s.found.HookAnswers = nil // the agent may have changed its hooks
 	s.picture, err = s.loop.read(s.ev, s.found, s.listed)
 	if err != nil {
 		return err
@@ -377,7 +380,7 @@ func (s *stepper) collect(ctx context.Context, r *checker, need decide.Need) {
 	case decide.NeedAnswer:
 		s.list = p.Snapshot.List.Digest()
 		by := p.Config.Evaluators[need.Evaluator]
-		answer, err := r.ask(ctx, by, newQuestion(ctx, p, s.decision, s.ev))
+		answer, err := r.ask(ctx, by, s.decision, s.ev)
 		if errors.Is(err, errCut) {
 			s.found.Results = append(s.found.Results, decide.Receipt{Name: by.Name, NotRun: true, Cut: true})
 			break

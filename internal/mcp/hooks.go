@@ -98,7 +98,7 @@ func (k *desk) register(_ context.Context, in Register) (Registered, error) {
 			return ForPerson(fmt.Sprintf("the hook %s is a person's", plain.Line(h.ID, 80)),
 				"ralph-stop-hook status "+plain.Arg(k.At.Name))
 		}
-		if h.Type == agenthook.Promise && len(p.Snapshot.Checks) > 0 {
+		if h.Type == decide.EvaluatePromise && len(p.Snapshot.Checks) > 0 {
 			return ForPerson("a promise does not go with checks, which say more; evaluators stand in ralph.json",
 				"ralph-stop-hook trust "+plain.Arg(k.At.Name))
 		}
@@ -153,18 +153,27 @@ func (k *desk) clear(_ context.Context, _ OfTask) (c Cleared, err error) {
 	return c, err
 }
 
-// count counts what the agent's hooks have decided. If that fails, only the count is wrong.
-func (k *desk) count(answers []decide.HookAnswer) {
-	_ = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
+// askHooks returns the answer of the agent's hooks that counts, nil if they have nothing to say, and counts what they
+// have decided. A stop asks them only about a loop that is complete otherwise.
+func (k *desk) askHooks(j judged) *decide.Answer {
+	answers := j.Picture.Snapshot.HookAnswers
+	if answers == nil {
+		answers = j.Picture.AskHooks(j.Decision, j.message, false)
+	}
+	if len(answers) == 0 {
+		return nil
+	}
+	_ = k.edit(func(_ *loop.Picture, r *agenthook.Record) error { // if that fails, only the count is wrong
 		for _, a := range answers {
 			for i := range r.Hooks {
-				if r.Hooks[i].ID == a.Hook {
+				if r.Hooks[i].ID == a.By {
 					r.Hooks[i].Decided.Count(a.Action)
 				}
 			}
 		}
 		return nil
 	})
+	return decide.Decisive(answers)
 }
 
 // Evaluate asks what the hooks say.
@@ -206,31 +215,20 @@ func (k *desk) evaluate(ctx context.Context, in Evaluate) (Evaluated, error) {
 		HookID: ownHook, TaskID: k.name(), Iteration: j.Picture.Snapshot.Record().Iteration, Action: j.action(),
 		Reason: j.reason(),
 	}
-	if name, a := j.evaluator(); name != "" {
-		e.HookID = plain.Line(name, 80)
-		e.Reason = cmp.Or(a.Reason, e.Reason)
-		e.NextPrompt = a.Prompt
-		e.Metadata = clean(json.RawMessage(a.Metadata))
+	evaluator, hook := j.answer(), k.askHooks(j)
+	if evaluator != nil {
+		e.say(evaluator)
 	}
-	answers := j.ask(in.AgentOutput)
-	if i, a := decisive(answers); i >= 0 && (e.Action != decide.AnswerEscalate || a.Action == e.Action) {
-		e.HookID = a.Hook
-		e.Reason = a.Reason
-		e.NextPrompt = a.Prompt
-		switch settled := e.Action == decide.AnswerComplete; {
-		case a.Action == decide.AnswerComplete && !settled:
+	if hook != nil && (e.Action != decide.AnswerEscalate || hook.Action == e.Action) {
+		e.say(hook)
+		switch {
+		case hook.Action != decide.AnswerComplete:
+			e.Action = hook.Action
+		case e.Action != decide.AnswerComplete:
 			e.Reason += "; that is a claim: " + j.reason()
-		case a.Action != decide.AnswerComplete:
-			e.Action = a.Action
 		}
-		for _, h := range j.Picture.Agent.Hooks {
-			if h.ID == a.Hook {
-				e.Metadata = h.Metadata
-			}
-		}
-		k.count(answers)
 	}
-	if e.Action == decide.AnswerContinue && e.NextPrompt == "" && len(answers) == 0 && e.HookID == ownHook {
+	if e.Action == decide.AnswerContinue && evaluator == nil && hook == nil {
 		e.NextPrompt = j.prompt()
 	}
 	e.CheckpointID, err = k.keepBlocked(j, in)
@@ -244,18 +242,22 @@ func (k *desk) evaluate(ctx context.Context, in Evaluate) (Evaluated, error) {
 	return e, nil
 }
 
-// evaluator returns the answer of the person's evaluator that decides, and its name; "" if none of them was asked.
-func (j judged) evaluator() (name string, a decide.Answer) {
-	if d := j.Decision; d.Answer != nil && j.byEvaluator() {
-		return d.AnsweredBy, *d.Answer
+// say takes over what an evaluator says.
+func (e *Evaluated) say(a *decide.Answer) {
+	e.HookID = plain.Line(a.By, 80)
+	e.Reason = cmp.Or(a.Reason, e.Reason)
+	e.NextPrompt = a.Prompt
+	e.Metadata = clean(json.RawMessage(a.Metadata))
+}
+
+// answer returns the answer of an evaluator that decides; nil if none of them was asked.
+func (j judged) answer() *decide.Answer {
+	answers := j.Picture.Snapshot.Answers
+	i := slices.IndexFunc(answers, func(a decide.Answer) bool { return a.Action == j.action() })
+	if j.Decision.Answer != nil || i < 0 {
+		return j.Decision.Answer
 	}
-	active := j.Picture.Config.Evaluators
-	for i, a := range j.Picture.Snapshot.Answers {
-		if i < len(active) && a.Action == j.action() {
-			return active[i].Name, a
-		}
-	}
-	return "", decide.Answer{}
+	return &answers[i]
 }
 
 // action is the decision of the loop's own evaluators.

@@ -32,7 +32,8 @@ type NextPrompt struct {
 // judged is what a stop would decide.
 type judged struct {
 	*loop.Step
-	said agenthook.Said
+	message string // what the agent wrote
+	said    agenthook.Said
 }
 
 // judge decides as a stop would if the agent had written the message, and commits the decision if commits says so.
@@ -43,7 +44,7 @@ func (k *desk) judge(ctx context.Context, name, message string, draft agenthook.
 	if err != nil {
 		return judged{}, err
 	}
-	j := judged{said: p.Agent.Read(message)}
+	j := judged{message: message, said: p.Agent.Read(message)}
 	if j.said.Status != "" { // a promise counts wherever it is: it is only a claim
 		word := map[decide.Status]string{
 			decide.Complete: decide.Promised, decide.Blocked: "<promise>BLOCKED: %s</promise>",
@@ -133,12 +134,6 @@ func (j judged) prompt() string {
 	return strings.TrimSpace(j.summary() + " End your turn.")
 }
 
-// byEvaluator reports whether the answer that counts is that of a person's evaluator, not of a hook of the agent's own.
-func (j judged) byEvaluator() bool {
-	isAgents := func(a decide.HookAnswer) bool { return a.Hook == j.Decision.AnsweredBy }
-	return !slices.ContainsFunc(j.Picture.Snapshot.AgentHooks, isAgents)
-}
-
 // settled says what makes the loop complete: proof, or the agent's word alone.
 func (j judged) settled() string {
 	if len(j.Picture.Snapshot.Checks) == 0 {
@@ -194,13 +189,15 @@ func (j judged) missing(room int) (lines []string) {
 			add("the check %s does not hold: %s", name, output(r, &room))
 		}
 	}
-	for _, a := range s.AgentHooks {
+	hooks := j.Picture.AskHooks(d, j.message, true)
+	for _, a := range hooks {
 		if a.Action != decide.AnswerComplete {
 			add("your hooks: %s", strings.TrimSpace(a.Reason+" "+a.Prompt))
 		}
 	}
-	if d.Answer != nil && j.byEvaluator() {
-		add("the evaluator %s: %s", plain.Line(d.AnsweredBy, 80), strings.TrimSpace(d.Answer.Reason+" "+d.Answer.Prompt))
+	byHook := func(a decide.Answer) bool { return a.By == d.Answer.By }
+	if d.Answer != nil && !slices.ContainsFunc(hooks, byHook) {
+		add("the evaluator %s: %s", plain.Line(d.Answer.By, 80), strings.TrimSpace(d.Answer.Reason+" "+d.Answer.Prompt))
 	}
 	if len(lines) == 0 {
 		add("%s", j.summary())

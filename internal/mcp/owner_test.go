@@ -16,10 +16,14 @@ func TestHookHoldsStop(t *testing.T) {
 	w.claim("a", "b", "c")
 	w.call("iteration_start",
 		`{"validationRules": [{"type": "file_existence", "name": "built", "config": {"paths": ["built"]}}]}`)
-	w.call("hook_register", `{"hookType": "validation", "hookId": "mine"}`)
+	w.call("hook_register", `{"hookType": "validation", "hookId": "mine", "when": "complete"}`)
+	if text, _ := w.call("hook_evaluate", "{}"); !strings.Contains(text, `"hookId":"mine"`) ||
+		!strings.Contains(text, `"action":"continue"`) {
+		t.Errorf("hook_evaluate: %s", text)
+	}
 	d := w.stop("real", os.Getpid(), "done")
-	if d.Verdict != decide.Continue || d.AnsweredBy != "mine" || !strings.Contains(d.Answer.Prompt, "missing: built") {
-		t.Errorf("%s by %q: %+v", d.Verdict, d.AnsweredBy, d.Answer)
+	if d.Verdict != decide.Continue || d.Answer.By != "mine" || !strings.Contains(d.Answer.Prompt, "missing: built") {
+		t.Errorf("%s by %q: %+v", d.Verdict, d.Answer.By, d.Answer)
 	}
 	w.write("built", "x")
 	d = w.stop("real", os.Getpid(), "done")

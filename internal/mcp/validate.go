@@ -57,7 +57,7 @@ func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
 	}
 	v := Validated{
 		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
-		Results: results(j.Picture, in.AgentOutput), ValidationPassed: j.Picture.Snapshot.List.Err == nil,
+		Results: results(j.Picture, j.message), ValidationPassed: j.Picture.Snapshot.List.Err == nil,
 		PromisesDetected: append([]string{}, j.said.All...),
 	}
 	if j.said.Status != "" {
@@ -69,16 +69,14 @@ func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
 	for _, r := range v.Results {
 		v.ValidationPassed = v.ValidationPassed && r.Passed
 	}
-	answers := j.ask(in.AgentOutput)
-	if i, a := decisive(answers); i >= 0 {
-		v.HookDecision = &HookDecision{HookID: a.Hook, Action: a.Action, Reason: a.Reason, NextPrompt: a.Prompt}
+	if a := k.askHooks(j); a != nil {
+		v.HookDecision = &HookDecision{HookID: a.By, Action: a.Action, Reason: a.Reason, NextPrompt: a.Prompt}
 		if a.Action == decide.AnswerComplete && v.CompletionSignal != signalComplete {
 			v.HookDecision.Action = decide.AnswerContinue
 		}
 		if a.Action == decide.AnswerEscalate && v.CompletionSignal == signalContinue {
 			v.CompletionSignal = signalEscalate
 		}
-		k.count(answers)
 	}
 	v.Feedback = j.feedback(k, v.HookDecision)
 	if why := k.regression(v); why != "" && v.CompletionSignal == signalContinue {
@@ -138,32 +136,6 @@ func (j judged) signal() string {
 		return signalBlocked
 	}
 	return signalEscalate
-}
-
-// ask asks the agent's hooks.
-func (j judged) ask(message string) []decide.HookAnswer {
-	d := j.Decision
-	settled := d.Verdict == decide.End && d.Next.Status == decide.Complete
-	return j.Picture.Agent.Ask(agenthook.Facts{Message: message, Settled: settled, Results: results(j.Picture, message)})
-}
-
-// decisive returns the answer that counts: the first that wants a person, else the first that holds the loop back for a
-// reason that it names, else the first that lets it through, else the last one.
-func decisive(answers []decide.HookAnswer) (int, decide.HookAnswer) {
-	wants := []func(a decide.HookAnswer) bool{
-		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerEscalate },
-		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerContinue && a.Prompt != "" },
-		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerComplete },
-	}
-	for _, want := range wants {
-		if i := slices.IndexFunc(answers, want); i >= 0 {
-			return i, answers[i]
-		}
-	}
-	if n := len(answers); n > 0 {
-		return n - 1, answers[n-1]
-	}
-	return -1, decide.HookAnswer{}
 }
 
 // feedback says in lines what the agent should know.

@@ -153,16 +153,16 @@ func (w *prompter) head() {
 }
 
 func (w *prompter) answer() {
-	a, by := w.d.Answer, plain.Line(w.d.AnsweredBy, 80)
+	a := w.d.Answer
 	switch {
 	case a == nil:
 	case a.Prompt != "":
 		w.addf("\n%s\n", a.Prompt)
 		w.said = true
 	case a.Action == decide.AnswerComplete:
-		w.addf("\nThe evaluator %q said that the loop is complete. It is not.\n", by)
+		w.addf("\nThe evaluator %q said that the loop is complete. It is not.\n", plain.Line(a.By, 80))
 	case a.Reason != "":
-		w.addf("\nThe evaluator %q says, as data: %s\n", by, a.Reason)
+		w.addf("\nThe evaluator %q says, as data: %s\n", plain.Line(a.By, 80), a.Reason)
 	}
 }
 
