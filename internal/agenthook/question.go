@@ -80,15 +80,15 @@ func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message st
 	return q
 }
 
-// Latest returns what each check has said last of each feature, the newest first.
+// Latest returns what each check has said last of each feature, the newest first. A result of the whole tree is about
+// all features.
 func Latest(s *decide.Snapshot) []decide.Receipt {
-	seen := map[[2]string]bool{}
-	return slices.DeleteFunc(slices.Concat(s.Results, s.Receipts), func(r decide.Receipt) bool {
-		key := [2]string{r.Check, r.Feature}
-		was := seen[key]
-		seen[key] = true
-		return was
-	})
+	ranAgain := func(old decide.Receipt) bool {
+		return slices.ContainsFunc(s.Results, func(r decide.Receipt) bool {
+			return r.Check == old.Check && (r.Feature == old.Feature || r.Feature == "")
+		})
+	}
+	return slices.Concat(s.Results, slices.DeleteFunc(slices.Clone(s.Receipts), ranAgain))
 }
 
 // ReadAnswer reads the answer of the evaluator of that name.

@@ -42,6 +42,8 @@ func TestNewQuestion(t *testing.T) {
 	s.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "b"}}
 	s.Results = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Tail: "no"}}
 	s.Receipts = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Passed: true}, {Check: "2", Passed: true}}
+	s.Results = append(s.Results, decide.Receipt{Check: "3", Name: "suite", Passed: true})
+	s.Receipts = append(s.Receipts, decide.Receipt{Check: "3", Name: "suite", Feature: "a", Failed: true})
 	d := decide.Decision{Promised: true, Next: decide.State{Counted: decide.Counted{Iteration: 3}}}
 	for _, tc := range []struct {
 		passes bool
@@ -56,7 +58,8 @@ func TestNewQuestion(t *testing.T) {
 		}
 		for _, want := range []string{
 			`"taskId":"demo","iteration":3,"executionPhase":"` + tc.phase + `","filesModified":["x"]`,
-			`"validationResults":[{"ruleName":"vet a","passed":false,"message":"no"},{"ruleName":"","passed":true,`,
+			`"validationResults":[{"ruleName":"vet a","passed":false,"message":"no"},` +
+				`{"ruleName":"suite","passed":true,"message":""},{"ruleName":"","passed":true,"message":""}]`,
 			`{"type":"COMPLETE","detected":true,"content":"\u003cpromise\u003eCOMPLETE\u003c/promise\u003e\n"}`,
 		} {
 			if !strings.Contains(string(text), want) {
