@@ -144,7 +144,7 @@ func (r Record) Ask(q Question) []decide.Answer {
 
 func (h Hook) answer(q Question, said Said) decide.Answer {
 	promises, validates := h.Type != decide.EvaluateValidation, h.Type != decide.EvaluatePromise
-	if promises && said.Stops() {
+	if promises && said.Stops() && !q.Settled { // else it only quotes it: one that counts ends the loop before
 		state := "blocked state"
 		if said.Status == decide.Escalated {
 			state = "escalation"

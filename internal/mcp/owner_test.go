@@ -32,6 +32,19 @@ func TestHookHoldsStop(t *testing.T) {
 	}
 }
 
+// TestQuotedPromise writes about a promise at a stop, where only the end of a message makes one.
+func TestQuotedPromise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.claim("a", "b", "c")
+	w.call("iteration_start", "{}")
+	w.call("hook_register", `{"hookType": "default"}`)
+	d := w.stop("real", os.Getpid(), "The guide explains `<promise>BLOCKED</promise>` now.")
+	if d.Verdict != decide.End || d.Next.Status != decide.Complete {
+		t.Errorf("%s %s: %s", d.Verdict, d.Next.Status, d.Next.Needs)
+	}
+}
+
 // TestAnotherSession reads a loop of another living session, and changes nothing of it.
 func TestAnotherSession(t *testing.T) {
 	t.Parallel()
