@@ -479,7 +479,7 @@ func (p *parser) validID(f *fields, n int) string {
 		p.fail(f.idAt, "the id of item %d is longer than %d bytes", n, maxID)
 		return ""
 	}
-	return id
+	return strings.Clone(id) // a run keeps ids, and not the text of each list that it has read
 }
 
 // unquote returns the text of a JSON string, and any other value as it is written.
