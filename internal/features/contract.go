@@ -62,6 +62,48 @@ func (l List) TakeFlags(file List) List {
 	return merged
 }
 
+// PassIn returns another version of the file of l in which the item with that id passes. It is data if that has no such
+// item, or cannot be read.
+func (l List) PassIn(data []byte, id string) []byte {
+	file, err := l.Reading.Parse(data)
+	if err != nil {
+		return data
+	}
+	marked, err := file.Mark(data, l.TakeFlags(file), []string{id}, true)
+	if err != nil {
+		return data
+	}
+	return marked
+}
+
+// MergeFlags returns a version of a list's file in which those items pass, too, that pass in another version and did
+// not in the one from which both come. An item that the first version has not any more passes nowhere.
+func (r Reading) MergeFlags(base, other, data []byte) ([]byte, error) {
+	list, err := r.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.Parse(other)
+	if err != nil {
+		return nil, err
+	}
+	before, _ := r.Parse(base) // without one nothing did
+	now, before = list.TakeFlags(now), list.TakeFlags(before)
+	for n := range list.all {
+		if !now.all[n].Passes || before.all[n].Passes || list.all[n].Passes {
+			continue
+		}
+		file, err := r.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		if marked, err := file.Mark(data, list, []string{list.all[n].ID}, true); err == nil {
+			data = marked
+		}
+	}
+	return data, nil
+}
+
 // matcher finds the items of a contract in a file.
 type matcher struct {
 	contract, file *List
