@@ -373,6 +373,9 @@ type change struct {
 func (c change) gone() bool { return c.mode == "000000" }
 func (c change) made() bool { return strings.Trim(c.was, "0") == "" }
 
+func (c change) before() version { return version{c.oldMode, c.was} }
+func (c change) after() version  { return version{c.mode, c.now} }
+
 // changes returns the files that differ between two commits or trees. A rename is two of them.
 func (r *Repo) changes(ctx context.Context, from, to string) ([]change, error) {
 	return changesIn(ctx, apart{r: r}, from, to)

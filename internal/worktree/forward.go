@@ -29,8 +29,8 @@ var ErrLocked = errors.New("another git command works in this repository, or one
 
 // Forward moves the loop's branch and the project's files from the commit old to new, which comes from it. It is git's
 // own fast forward. It changes nothing, and says why, if the branch is not at old (ErrMoved), is not checked out, or if
-// a person changed a file that would be written; other changes of a person stay. After a call that was killed or that
-// failed, Recover goes on.
+// a person changed a file that would be written; other changes of a person stay. The list is not written. After a call
+// that was killed or that failed, Recover goes on.
 func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if err := r.publish(ctx, new); err != nil {
 		return err
@@ -57,7 +57,15 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if err != nil {
 		return err
 	}
-	here.refresh(ctx)
+	list, files := r.cutList(files)
+	entry, ok, err := r.listInIndex(ctx, here, list)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return cmp.Or(r.moved(ctx, old), r.stagedError([]string{list.name}))
+	}
+	here.putList(ctx, list, list.after())
 	if r.anyTaken(files) {
 		err = errors.New("another file is in the place of a new one")
 	} else {
@@ -72,8 +80,12 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if _, err := here.git(ctx, "read-tree", "-m", "-u", old, new); err != nil {
 		return err
 	}
+	if entry != list.after() {
+		here.putList(ctx, list, entry)
+	}
 	r.step("written")
 	if err := r.advance(ctx, "ralph: merge", old, new); err != nil {
+		here.putList(ctx, list, list.before())
 		if _, back := here.git(ctx, "read-tree", "-m", "-u", new, old); back != nil {
 			return errors.Join(err, back)
 		}
@@ -104,14 +116,20 @@ func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []cha
 			onDisk = append(onDisk, c.name)
 		}
 	}
-	const refused = "%s is %s in the project, and the merge would write it: commit or %s it"
 	switch {
 	case len(inIndex) > 0:
-		return fmt.Errorf(refused, decide.Names(r.fromProjects(inIndex)), "staged", "unstage")
+		return r.stagedError(inIndex)
 	case len(onDisk) > 0:
 		return fmt.Errorf(refused, decide.Names(r.fromProjects(onDisk)), "changed", "stash")
 	}
 	return nil
+}
+
+const refused = "%s is %s in the project, and the merge would write it: commit or %s it"
+
+// stagedError refuses files that a person has staged.
+func (r *Repo) stagedError(names []string) error {
+	return fmt.Errorf(refused, decide.Names(r.fromProjects(names)), "staged", "unstage")
 }
 
 // goneOf returns the files that a merge deletes.
@@ -245,11 +263,16 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		"look at git diff, and take the commit's changes over", decide.Names(r.fromProjects(edited)), new)
 }
 
-// resume writes the files that a killed read-tree has not written, and notes all of them in our copy of the index. A
-// file that is not as in old counts as written. edited are those that are not as in new either: a person has changed
-// them.
+// resume writes the files that a killed read-tree has not written, and notes all of them in our copy of the index. The
+// list is only noted there. A file that is not as in old counts as written. edited are those that are not as in new
+// either: a person has changed them.
 func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited []string, err error) {
 	files, err := r.changes(ctx, old, new)
+	if err != nil {
+		return nil, err
+	}
+	list, files := r.cutList(files)
+	entry, ok, err := r.listInIndex(ctx, here, list)
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +281,9 @@ func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited 
 		return nil, err
 	}
 	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
+	if ok && list.name != "" {
+		fmt.Fprintf(&index, "%s %s\t%s\x00", entry.mode, entry.id, list.name)
+	}
 	missing, gone := map[string]bool{}, goneOf(files)
 	for _, c := range files {
 		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.mode, "000000", "0", 1), c.now, c.name)

@@ -133,7 +133,7 @@ func TestForwardProcess(t *testing.T) {
 	if what == "" {
 		t.Skip("other tests start this one")
 	}
-	o := Options{Project: os.Getenv("RALPH_TEST_PROJECT"), Env: os.Environ(), Except: []string{loops}}
+	o := Options{Project: os.Getenv("RALPH_TEST_PROJECT"), Env: os.Environ(), Except: []string{loops}, List: list}
 	if what != "commit" {
 		o.Own = os.Getenv("RALPH_TEST_OWN")
 		o.Keep = true

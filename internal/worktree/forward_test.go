@@ -51,6 +51,7 @@ func newForward(t *testing.T) (w *world, old, new string) {
 		}
 	}
 	set(w.project, func(i int) string { return fates[i].old })
+	w.write(w.project, list.File, "a 0\nb 0\n")
 	w.write(w.project, mine, "committed\n")
 	w.write(w.project, staged, "committed\n")
 	w.git(w.top, "add", "-A")
@@ -59,8 +60,12 @@ func newForward(t *testing.T) (w *world, old, new string) {
 	lane := w.lane("lane-1")
 	set(lane.Project(), func(i int) string { return fates[i].new })
 	w.ok(os.Chmod(filepath.Join(lane.Project(), "script"), 0o755))
-	m, err := r.Merge(t.Context(), w.head(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
+	work := Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f", Mark: marks("a")}
+	m, err := r.Merge(t.Context(), w.head(), work)
 	w.ok(err)
+	w.write(w.project, list.File, "staged\na 0\nb 0\n")
+	w.git(w.top, "add", list.File)
+	w.write(w.project, list.File, "staged\na 1\nb 0\nedited\n")
 	w.write(w.project, mine, "a person's\n")
 	w.write(w.project, staged, "staged\n")
 	w.git(w.top, "add", staged)
@@ -76,6 +81,12 @@ func (w *world) persons() {
 	w.want(staged, w.read(w.project, staged), "and edited\n")
 	w.want(staged+" in the index", w.git(w.top, "show", ":"+staged), "staged")
 	w.want(notes, w.read(w.project, notes), "a person's\n")
+	w.want("the list", w.read(w.project, list.File), "staged\na 1\nb 0\nedited\n")
+	want := "staged\na 0\nb 0"
+	if w.git(w.top, "show", "HEAD:"+list.File) == "a 1\nb 0" {
+		want = "staged\na 1\nb 0"
+	}
+	w.want("the list in the index", w.git(w.top, "show", ":"+list.File), want)
 }
 
 // recovers has Recover repair what a kill has left, and merges again if nothing of the merge is there.
@@ -97,7 +108,8 @@ func (w *world) recovers(old, new string) {
 // has changed, too.
 func (w *world) forwarded(edited string) {
 	w.Helper()
-	want := []string{" M " + mine, "MM " + staged, "?? " + notes}
+	want := []string{" M " + mine, "MM " + staged, "MM " + list.File, "?? " + notes}
+	w.want("the list in the commit", w.git(w.top, "show", "HEAD:"+list.File), "a 1\nb 0")
 	for _, f := range fates {
 		if f.name != edited && !strings.HasPrefix(edited, f.name+"/") {
 			w.want(f.name, w.read(w.project, f.name), f.new)

@@ -21,6 +21,9 @@ import (
 type Conflict struct {
 	File string // from the project
 	Why  string // what git says, on one line; foreign text, cleaned
+
+	name     string     // from the root
+	versions [4]version // by the numbers that git gives them: 1 that from which both come, 2 ours, 3 theirs
 }
 
 // Work is what a lane or a worker has done.
@@ -31,6 +34,9 @@ type Work struct {
 	Feature string   // becomes the trailer Ralph-Feature; "": the loop as a whole
 	Also    []string // more features
 	More    []string // more trailers, such as "Ralph-Agent: claude"
+
+	// Mark returns the list with the feature marked, or as it is; nil: there is nothing to mark.
+	Mark func(list []byte) []byte
 }
 
 // Merged is a merge that has moved nothing.
@@ -57,6 +63,10 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 	if err != nil || len(m.Conflicts) > 0 {
 		return m, err
 	}
+	tree, list, err := r.mark(ctx, w, tree, below)
+	if err != nil {
+		return m, err
+	}
 	was, err := r.treeOf(ctx, below)
 	if err != nil {
 		return m, err
@@ -66,6 +76,9 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 		return m, nil
 	}
 	m.Commit, err = r.commitWork(ctx, w, tree, below)
+	if err == nil && list.commit != "" {
+		r.know(list, m.Commit)
+	}
 	return m, err
 }
 
@@ -74,8 +87,8 @@ func (r *Repo) commitWork(ctx context.Context, w Work, tree, parent string) (str
 	return apart{r: r}.commit(ctx, tree, w.text(), parent)
 }
 
-// Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.
-// There is none if they are in conflict.
+// Join returns a commit that has the work of two commits, one of the run and another one of a person: one of them if it
+// comes from the other, else a merge of both. There is none if they are in conflict, unless that is in the list alone.
 func (r *Repo) Join(ctx context.Context, one, other string) (commit string, conflicts []Conflict, err error) {
 	for _, pair := range [][2]string{{one, other}, {other, one}} {
 		is, err := r.Descends(ctx, pair[0], pair[1])
@@ -84,8 +97,15 @@ func (r *Repo) Join(ctx context.Context, one, other string) (commit string, conf
 		}
 	}
 	tree, conflicts, err := r.merge(ctx, one, other)
-	if err != nil || len(conflicts) > 0 {
-		return "", conflicts, err
+	if err == nil && len(conflicts) > 0 {
+		var resolved bool
+		tree, resolved, err = r.settle(ctx, tree, conflicts)
+		if !resolved {
+			return "", conflicts, err
+		}
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	commit, err = r.commit(ctx, tree, "Merge branch "+r.branch, one, other)
 	return commit, nil, err
@@ -182,19 +202,25 @@ func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, confl
 // an empty text, and for each message the number of its files, these files, the kind and the message.
 func (r *Repo) conflicts(texts []string) (all []Conflict) {
 	at := map[string]int{}
-	note := func(file, why string) {
+	note := func(file, why string) *Conflict {
 		i, has := at[file]
 		if !has {
 			i, at[file] = len(all), len(all)
-			all = append(all, Conflict{File: r.fromProject(file)})
+			all = append(all, Conflict{File: r.fromProject(file), name: file})
 		}
 		if all[i].Why == "" {
 			all[i].Why = why
 		}
+		return &all[i]
 	}
 	for len(texts) > 0 && texts[0] != "" {
-		_, file, _ := strings.Cut(texts[0], "\t")
-		note(file, "")
+		about, file, _ := strings.Cut(texts[0], "\t")
+		c := note(file, "")
+		var v version
+		var stage int
+		if _, err := fmt.Sscan(about, &v.mode, &v.id, &stage); err == nil && stage > 0 && stage < len(c.versions) {
+			c.versions[stage] = v
+		}
 		texts = texts[1:]
 	}
 	for texts = texts[min(1, len(texts)):]; len(texts) > 0; {

@@ -33,6 +33,7 @@ type Options struct {
 	Env     []string // where programs and the user's files are
 	SHA256  bool     // without Project: the run's repository has ids of SHA-256
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
+	List    List     // of them, a file of which merges change a part
 	Tracked []string // files below the project that are committed only if git tracks them already
 	Own     string   // a folder for the files of this package; "": a temporary one
 	Keep    bool     // with Own: what is there stays, and has objects of its own
@@ -50,6 +51,7 @@ type Repo struct {
 	top     string // the root of the project's work tree
 	prefix  string // the project below top, with slashes; "" for top
 	except  []string
+	list    string   // the file of Options.List, from the root; "": none
 	tracked []string // see Options.Tracked
 	git     string   // the git folder of the project's work tree
 	common  string   // the git folder of the whole repository
@@ -62,11 +64,14 @@ type Repo struct {
 	files      map[string]string // those of our git folder that a lane's has, too
 	trees      sync.Map          // by commit: its tree, as far as that is known
 	bases      sync.Map          // by commit: one that it comes from, as far as that is known
-	merging    sync.Mutex        // holds the names in our git folder
-	copying    sync.Mutex        // guards fetched and published
-	tags       []string          // "ID REF" of those that the branch has
-	fetched    string            // the last commit that was copied from the repository; "": none
-	published  string            // the last commit that was copied into it; "": none
+	mergeLists func(base, other, data []byte) ([]byte, error)
+	known      known      // the list at the commit that was merged last
+	listing    sync.Mutex // guards known
+	merging    sync.Mutex // holds the names in our git folder
+	copying    sync.Mutex // guards fetched and published
+	tags       []string   // "ID REF" of those that the branch has
+	fetched    string     // the last commit that was copied from the repository; "": none
+	published  string     // the last commit that was copied into it; "": none
 
 	step func(name string) // for tests: called between the steps of Forward
 }
@@ -87,6 +92,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			return nil, fmt.Errorf("%q is not below the project", e)
 		}
 		r.except = append(r.except, path.Join(r.prefix, e))
+	}
+	if o.List.File != "" {
+		r.list, r.mergeLists = path.Join(r.prefix, o.List.File), o.List.Merge
 	}
 	for _, name := range o.Tracked {
 		r.tracked = append(r.tracked, path.Join(r.prefix, name))

@@ -78,7 +78,7 @@ func (w *world) open() *Repo {
 
 // options are those of a run with lanes.
 func (w *world) options() Options {
-	return Options{Project: w.project, Env: w.env(), Except: []string{loops}, Own: w.own(), Keep: true}
+	return Options{Project: w.project, Env: w.env(), Except: []string{loops}, List: list, Own: w.own(), Keep: true}
 }
 
 // own is the repository of the run.
