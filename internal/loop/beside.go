@@ -103,8 +103,15 @@ func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results
 	if tracked && !passes {
 		return p.reopenTracked(ctx, ids)
 	}
+	marks := [][]string{ids}
+	if passes { // one after the other, as the commits of lanes do: the word for it is one that the list has
+		marks = slices.Collect(slices.Chunk(ids, 1))
+	}
 	return l.Store.Locked(maxSend, func() error { // an agent may have checks run now
-		if !tracked {
+		for _, ids := range marks {
+			if tracked {
+				break
+			}
 			if err := l.Store.Mark(p.ListPath(), p.Snapshot.List.List, ids, passes); err != nil {
 				return err
 			}

@@ -293,3 +293,24 @@ func TestBesideRefused(t *testing.T) {
 		t.Errorf("without a repository: %v", err)
 	}
 }
+
+// TestSetClaimsInTurn writes the same words for several features at a time as for one after the other, which is what
+// the commits of lanes do.
+func TestSetClaimsInTurn(t *testing.T) {
+	for _, ids := range [][]string{{"a", "b"}, {"b", "a"}} {
+		l, tree := repository(t, "", "{}", false)
+		const list = `[{"id": "a", "status": "open"}, {"id": "b", "status": "in_progress"}]`
+		write(t, list, l.At.Project, loopdir.Below, "demo", loopdir.ListFile)
+		p, _ := look(t, l, tree)
+		want := []byte(list)
+		for _, id := range ids {
+			want = p.Snapshot.List.PassIn(want, id)
+		}
+		if err := l.SetClaims(t.Context(), ids, true, nil); err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := os.ReadFile(p.ListPath()); string(text) != string(want) || string(want) == list {
+			t.Errorf("the list is %s, want %s", text, want)
+		}
+	}
+}

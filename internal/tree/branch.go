@@ -29,25 +29,31 @@ func Base(env []string, dir, name string) string {
 }
 
 // Lacks reports whether a branch and what is checked out lack work that the commit of a name has. They lack no commits
-// of it that a person has squashed there. A name that is gone has none.
-func Lacks(env []string, dir, branch, name string) bool {
+// of it that a person has squashed there. A name that is gone has none. except are files below dir that do not count: a
+// list has flags of later runs, too.
+func Lacks(env []string, dir, branch, name string, except ...string) bool {
 	if strings.HasPrefix(name, "-") { // it would be an option
 		return false
 	}
 	branch = "refs/heads/" + branch
 	commits := line(env, dir, "rev-list", "-n", "1", "--ignore-missing", name, "^HEAD", "^"+branch)
-	return commits != "" && !HasFiles(env, dir, "HEAD", name) && !HasFiles(env, dir, branch, name)
+	return commits != "" && !HasFiles(env, dir, "HEAD", name, except...) && !HasFiles(env, dir, branch, name, except...)
 }
 
-// HasFiles reports whether a commit has each file that another one has changed as it is there. It only compares: a
-// merge would run what the repository names for that. It is false if git cannot tell.
-func HasFiles(env []string, dir, commit, name string) bool {
+// HasFiles reports whether a commit has each file that another one has changed as it is there, but for some files below
+// dir. It only compares: a merge would run what the repository names for that. It is false if git cannot tell.
+func HasFiles(env []string, dir, commit, name string, except ...string) bool {
 	base := line(env, dir, "merge-base", commit, name)
 	if base == "" {
 		return false
 	}
-	differ := proc.Git(env, dir, "diff", "-c", "--name-only", "--no-ext-diff", name, base, commit, "--")
-	r := proc.Run(context.Background(), differ)
+	args := []string{"diff", "-c", "--name-only", "--no-ext-diff", name, base, commit, "--", ":(top)"}
+	for _, file := range except {
+		if file != "" {
+			args = append(args, ":(exclude,literal)"+file)
+		}
+	}
+	r := proc.Run(context.Background(), proc.Git(env, dir, args...))
 	return r.Err == nil && len(r.Output) == 0
 }
 
