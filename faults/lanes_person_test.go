@@ -157,12 +157,12 @@ func (p *person) works() {
 
 func (p *person) rest() { time.Sleep(100*time.Millisecond + rand.N(500*time.Millisecond)) }
 
-var toMerge = regexp.MustCompile(`type: git merge ([0-9a-f]{40})\n  logs`)
+var toMerge = regexp.MustCompile(`type: git merge --autostash ([0-9a-f]{40})\n  logs`)
 
 // takes types the command of the ending, if there is one.
 func (p *person) takes(said string) error {
 	if m := toMerge.FindStringSubmatch(said); m != nil {
-		_, err := p.git("merge", "-q", "--no-edit", m[1])
+		_, err := p.git("merge", "-q", "--autostash", "--no-edit", m[1])
 		return err
 	}
 	return nil

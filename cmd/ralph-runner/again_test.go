@@ -162,7 +162,7 @@ esac`)
 				const run = "ralph-runner demo --agent worker"
 				line := run + " --workers 1 " + flags
 				out := a.command(ending.code, line)
-				found := regexp.MustCompile(`git merge ([0-9a-f]{40})`).FindStringSubmatch(out)
+				found := regexp.MustCompile(`git merge --autostash ([0-9a-f]{40})`).FindStringSubmatch(out)
 				if found == nil || !strings.Contains(out, "Ralph loop "+status) {
 					t.Fatalf("the run leaves no work beside main, or is not %s:\n%s", status, out)
 				}
@@ -196,13 +196,14 @@ esac`)
 					a.kept(half, "half a feature, after all runs")
 				}
 
-				// A person who takes it, or deletes it, is asked for it no more.
-				ends := "merge -q"
+				// A person who takes it, or deletes it, is asked for it no more. The run's branch comes before that of a lane:
+				// it has the list of main, too.
+				ends := "merge -q --autostash"
 				if status == "CANCELLED" {
 					ends = "branch -D"
 				}
 				a.command(0, "git switch -q main; git "+ends+
-					" $(git for-each-ref --format='%(refname:short)' refs/heads/ralph)")
+					" $(git for-each-ref --format='%(refname:short)' refs/heads/ralph | sort -t- -k2)")
 				if text := a.command(0, "ralph-runner status demo"); strings.Contains(text, "git merge") {
 					t.Errorf("the work is merged or deleted, and status says:\n%s", text)
 				}

@@ -55,9 +55,12 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 
 // openRepo opens the repository of the run. It stays from run to run, as long as a lane has work.
 func (r *Run) openRepo(ctx context.Context, p *loop.Picture, branch string) (*worktree.Repo, error) {
+	_, tag := features.Named(p.ListPath())
+	how := features.Reading{Tag: tag, Skip: p.Config.SkipHeadings}
 	return worktree.Open(ctx, worktree.Options{
 		Project: r.At.Project, Env: r.Env.Vars, Except: lanesExcept(p), Branch: branch,
 		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Keep: true,
+		List: worktree.List{File: p.ListFile(), Merge: how.MergeFlags},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -13,10 +14,12 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
@@ -63,9 +66,9 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	}
 	before := one.Given
 	one.Given = ""
-	title, claims, err := l.claimed(one)
+	list, claims, err := l.claimed(one)
 	if err == nil {
-		one.work, one.done.moved, err = l.commit(ctx, one, title)
+		one.work, one.done.moved, err = l.commit(ctx, one, list)
 	}
 	switch {
 	case ctx.Err() != nil: // a signal ends the run, which merges it when it goes on
@@ -91,8 +94,9 @@ const lostBase = "the branch in this folder has lost the commit from which it be
 
 // commit commits what is in a lane's folder. What is merged then is one commit, with what the agent has written into
 // its own ones, or said at last.
-func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree.Work, moved bool, err error) {
-	message := plain.Line(strings.TrimSpace(one.Feature+" "+title), 200)
+func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w worktree.Work, moved bool, err error) {
+	item, _ := list.Find(one.Feature)
+	message := plain.Line(strings.TrimSpace(one.Feature+" "+item.Title()), 200)
 	commit, moved, err := one.tree.Commit(ctx, message)
 	if err != nil {
 		return w, moved, err
@@ -115,10 +119,14 @@ func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree
 		text += "\n\n" + last
 	}
 	agent := plain.Line(one.Current.Agent, 80)
-	return worktree.Work{
+	w = worktree.Work{
 		Commit: commit, Base: one.tree.Base(), Feature: one.Feature,
 		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
-	}, moved, nil
+	}
+	if feature := one.Feature; feature != "" {
+		w.Mark = func(text []byte) []byte { return list.PassIn(text, feature) }
+	}
+	return w, moved, nil
 }
 
 // maxOwn is how much of an agent's own messages is kept, in characters.
@@ -148,21 +156,21 @@ func (l *lanes) refuse(ctx context.Context, one *lane, r refusal) {
 	l.giveBack(ctx, one, r.why, before)
 }
 
-// claimed returns the title of a lane's feature, and whether its agent claims it, in its copy of the list.
-func (l *lanes) claimed(one *lane) (title string, claims bool, err error) {
+// claimed returns the list, and whether the agent of a lane claims its feature in its copy.
+func (l *lanes) claimed(one *lane) (list features.List, claims bool, err error) {
 	p, done, err := l.look()
 	if err != nil {
-		return "", false, err
+		return list, false, err
 	}
 	defer done()
-	item, _ := p.Snapshot.List.Find(one.Feature)
+	list = p.Snapshot.List.List
 	p, err = p.Beside(one.Dir)
 	if err != nil {
-		return "", false, err
+		return list, false, err
 	}
-	list := p.ListThere()
-	there, has := list.Find(one.Feature)
-	return item.Title(), list.Err == nil && has && there.Passes, nil
+	there := p.ListThere()
+	item, has := there.Find(one.Feature)
+	return list, there.Err == nil && has && item.Passes, nil
 }
 
 // test begins to test the work that waits, if nothing is tested now.
@@ -529,9 +537,9 @@ func (l *lanes) bring(ctx context.Context, head string) error {
 	if lacks {
 		why = fmt.Sprint(err)
 		branch := plain.Line(m.Into, 200)
-		behind = fmt.Sprintf("%s has not all of %s: %v; then type: git merge %s", branch, l.Record.Branch(), err, m.Commit)
+		behind = fmt.Sprintf("%s has not all of %s: %v; then type: %s", branch, l.Record.Branch(), err, say.Merge(m.Commit))
 		if l.Record.Options.NoMerge {
-			behind = fmt.Sprintf("the work waits beside %s; to take it there, type: git merge %s", branch, m.Commit)
+			behind = fmt.Sprintf("the work waits beside %s; to take it there, type: %s", branch, say.Merge(m.Commit))
 		}
 	}
 	if why != l.behind && !l.Record.Options.NoMerge {
@@ -592,7 +600,8 @@ func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error
 		return false, nil
 	case l.Record.Options.NoMerge:
 		project := l.At.Project
-		return !tree.HasFiles(proc.EnvOutside(l.Env.Vars, project), project, "refs/heads/"+m.Into, m.Commit), nil
+		env := proc.EnvOutside(l.Env.Vars, project)
+		return !tree.HasFiles(env, project, "refs/heads/"+m.Into, m.Commit, filepath.ToSlash(l.list)), nil
 	case l.clash != "":
 		return true, errors.New(l.clash)
 	case head != l.joined || m.Joined:

@@ -70,11 +70,14 @@ func StartRun(env loop.Env, name string) string {
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
+// Merge is what a person types so that their branch gets the work of a commit or a branch. The list in their project
+// has the flags of that work already, and without --autostash git does not merge into a file that is not committed.
+func Merge(name string) string { return "git merge --autostash " + plain.Arg(plain.Line(name, 150)) }
+
 // Unmerged says what a person types so that a branch gets the work of an earlier run.
 func Unmerged(branch, into string) string {
-	branch = plain.Line(branch, 150)
-	return fmt.Sprintf("%s, a branch of an earlier run, has work that %s lacks; to take it there, type: git merge %s",
-		branch, plain.Line(into, 200), plain.Arg(branch))
+	return fmt.Sprintf("%s, a branch of an earlier run, has work that %s lacks; to take it there, type: %s",
+		plain.Line(branch, 150), plain.Line(into, 200), Merge(branch))
 }
 
 // NewWorker is what a person types so that another worker may work in the runs of a loop.

@@ -128,7 +128,7 @@ func (r *ran) toMerge(p *loop.Picture) (why, command string) {
 		return "", ""
 	}
 	l, branch := p.Loop, plain.Line(r.Merges.Into, 200)
-	command = "git merge " + plain.Arg(plain.Line(r.Merges.Commit, 80))
+	command = say.Merge(r.Merges.Commit)
 	steps := command
 	elsewhere := tree.Branch(proc.EnvOutside(l.Env.Vars, l.At.Project), l.At.Project) != branch
 	if elsewhere {
@@ -174,7 +174,7 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 // lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
 func lacks(p *loop.Picture, branch, name string) bool {
 	project := p.Loop.At.Project
-	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name)
+	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name, p.ListFile())
 }
 
 // Quick returns the status of a loop that was read. It hashes no work tree, so it does not tell which proofs are stale.
