@@ -218,16 +218,6 @@ func (p *Picture) underContract(list decide.List) decide.List {
 // ListPath returns the path of the list, as features.Named reads it.
 func (p *Picture) ListPath() string { return p.Loop.At.ListPath(p.Config.List, p.Snapshot.State.List) }
 
-// ListFile returns the path of the list's file from the project, with slashes; "": it is not in the project.
-func (p *Picture) ListFile() string {
-	file, _ := features.Named(p.ListPath())
-	name, err := filepath.Rel(p.Loop.At.Project, file)
-	if err != nil || !filepath.IsLocal(name) {
-		return ""
-	}
-	return filepath.ToSlash(name)
-}
-
 // ListName returns what people and the agent know the list by, "" if there is none.
 func (p *Picture) ListName() string {
 	if p.Config.Source.Given() {
