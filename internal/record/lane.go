@@ -11,20 +11,35 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// Lane is one of several workers of a run. It has a folder, with a git repository, and a branch of its own.
+// Lane is one of several workers of a run.
 type Lane struct {
-	Number  int    `json:"number"` // from 1
-	Dir     string `json:"dir"`    // absolute path of its folder
+	Number int `json:"number"` // from 1
+	Workspace
+	Current *Current `json:"current,omitempty"` // nil: no session runs, and none is to be counted
+}
+
+// Workspace is where a feature is worked on: a folder with a git repository, and a branch of its own.
+type Workspace struct {
+	Dir     string `json:"dir"` // absolute
 	Branch  string `json:"branch"`
 	Base    string `json:"base"`             // the commit of the loop's branch from which its work begins
-	Feature string `json:"feature"`          // what it works on, or worked on last; "": the loop as a whole
+	Feature string `json:"feature"`          // that it has, or had last; "": the loop as a whole
 	Open    bool   `json:"open"`             // it may have work for Feature that is not merged
 	Parked  string `json:"parked,omitempty"` // why its work waits for a person; "": it does not
 
 	Given   string         `json:"given,omitempty"`   // why the merger did not take the work, for the next prompt
 	Touched map[string]int `json:"touched,omitempty"` // the files in which Feature was in conflict, and how often
+}
 
-	Current *Current `json:"current,omitempty"` // nil: no session runs, and none is to be counted
+// AllWorkspaces returns the workspaces of the lanes, and those that no lane has now.
+func (r *Run) AllWorkspaces() (all []*Workspace) {
+	for i := range r.Lanes {
+		all = append(all, &r.Lanes[i].Workspace)
+	}
+	for i := range r.Workspaces {
+		all = append(all, &r.Workspaces[i])
+	}
+	return all
 }
 
 // Merges is what lanes have brought together. The run's branch has it; a person's branch follows when it can.
@@ -55,7 +70,7 @@ func (r *Run) Branches() []Branch {
 	if r.Backup != "" {
 		all = append(all, Branch{Name: r.Branch(), Into: r.Merges.Into, Commit: r.Merges.Commit})
 	}
-	for _, one := range r.Lanes {
+	for _, one := range r.AllWorkspaces() {
 		if one.Open {
 			all = append(all, Branch{Name: one.Branch, Into: r.Merges.Into})
 		}
@@ -66,11 +81,11 @@ func (r *Run) Branches() []Branch {
 // Branch returns the name of the run's own branch.
 func (r *Run) Branch() string { return "ralph/" + r.ID }
 
-// LeftBranches returns the branches of lanes that wait for a person, and where their files are, by feature; for a
+// LeftBranches returns the branches that wait for a person, and where their files are, by feature; for a
 // feature on which nobody has worked yet, only that folder.
 func (r *Run) LeftBranches() map[string]string {
 	all := map[string]string{}
-	for _, one := range r.Lanes {
+	for _, one := range r.AllWorkspaces() {
 		if one.Parked != "" && one.Parked != Abandoned {
 			all[one.Feature] = one.Dir
 			if one.Open {
@@ -89,7 +104,7 @@ func (r *Run) ToMerge() (all []string) {
 	if r.Merges.Behind != "" {
 		all = append(all, plain.Line(r.Merges.Behind, 500))
 	}
-	for _, one := range r.Lanes {
+	for _, one := range r.AllWorkspaces() {
 		if one.Parked != "" {
 			waits := "waits"
 			if one.Open {
@@ -138,17 +153,17 @@ const (
 
 // Conflict gives work back that does not fit to what others have done. It is merged into the folder before the next
 // session.
-func (l *Lane) Conflict(files []worktree.Conflict) {
+func (f *Workspace) Conflict(files []worktree.Conflict) {
 	var b strings.Builder
 	b.WriteString("it is in conflict with what others have done:\n")
 	for _, c := range files[:min(len(files), maxNamed)] {
 		fmt.Fprintf(&b, "%s: %s\n", plain.Line(c.File, 200), plain.Line(c.Why, 300))
 	}
-	if l.Touched == nil {
-		l.Touched = map[string]int{}
+	if f.Touched == nil {
+		f.Touched = map[string]int{}
 	}
 	for _, c := range files[:min(len(files), maxTouched)] {
-		l.Touched[c.File]++
+		f.Touched[c.File]++
 	}
-	l.Given = strings.TrimSpace(b.String())
+	f.Given = strings.TrimSpace(b.String())
 }

@@ -74,9 +74,10 @@ type Run struct {
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
 
-	Lanes  []Lane `json:"lanes,omitempty"` // none: the run works in the project itself
-	Merges Merges `json:"merges,omitzero"`
-	Backup string `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
+	Lanes      []Lane      `json:"lanes,omitempty"`      // none: the run works in the project itself
+	Workspaces []Workspace `json:"workspaces,omitempty"` // that no lane has now: their work waits, or they have none
+	Merges     Merges      `json:"merges,omitzero"`
+	Backup     string      `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
 
 	Unmerged []Branch `json:"unmerged,omitempty"` // of earlier runs
 

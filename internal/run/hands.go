@@ -46,12 +46,12 @@ type Job struct {
 }
 
 // work runs a session of a lane, here or by the run's hands.
-func (l *lanes) work(one *lane, feature string, claim *record.Claim, s agent.Session) Worked {
+func (l *lanes) work(one *lane, tree *worktree.Tree, feature string, claim *record.Claim, s agent.Session) Worked {
 	if l.hands == nil {
 		return Worked{Ended: s.Run(l.sessions)}
 	}
 	return l.hands.Work(l.sessions, Job{
-		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: one.tree, List: l.list,
+		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: tree, List: l.list,
 		Reading: l.reading, Notes: l.notes, Claim: claim,
 		Save: func(claim *record.Claim) error {
 			saved := make(chan error, 1)

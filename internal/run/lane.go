@@ -31,7 +31,9 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		return nil, err
 	}
 	defer done()
-	l := &lanes{Run: r, heard: make(chan heard, 2*decide.MaxLanes), pause: nap}
+	l := &lanes{
+		Run: r, trees: map[string]*worktree.Tree{}, heard: make(chan heard, 2*decide.MaxLanes), pause: nap,
+	}
 	if err := errors.Join(l.findList(p), l.onPersonsBranch()); err != nil {
 		return nil, err
 	}
@@ -112,9 +114,9 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		}
 	}
 	cache, err := os.UserCacheDir()
-	dir := filepath.Join(cache, "ralph", l.Record.ID)
+	l.dir = filepath.Join(cache, "ralph", l.Record.ID)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = os.MkdirAll(l.dir, 0o755)
 	}
 	if err != nil {
 		return fmt.Errorf("no folder for the lanes: %w", err)
@@ -128,29 +130,28 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		return err
 	}
 	for n := len(l.Record.Lanes) + 1; n <= min(2*l.Record.Options.Workers, decide.MaxLanes); n++ {
-		l.Record.Lanes = append(l.Record.Lanes, record.Lane{
-			Number: n, Dir: filepath.Join(dir, fmt.Sprintf("lane-%d", n)),
-			Branch: fmt.Sprintf("%s-lane-%d", l.Record.Branch(), n),
-		})
+		space := l.newWorkspace(len(l.Record.AllWorkspaces()) + 1)
+		l.Record.Lanes = append(l.Record.Lanes, record.Lane{Number: n, Workspace: space})
 	}
 	if err := l.save(); err != nil { // --resume removes what is made from here on
 		return err
 	}
 	l.checkBranch(ctx)
-	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", l.Record.Merges.Commit)
+	l.merger, err = l.repo.Add(ctx, filepath.Join(l.dir, "merge"), "", l.Record.Merges.Commit)
 	if err != nil {
 		return err
 	}
 	l.workTree = l.merger.Dir()
-	for i := range l.Record.Lanes {
-		one := &lane{Lane: &l.Record.Lanes[i]}
-		if one.Base != "" { // else its folder is made for its first feature
-			one.tree, err = l.addTree(ctx, one.Dir, one.Branch, one.Base)
-			if err != nil {
-				return err
-			}
+	for _, space := range l.Record.AllWorkspaces() {
+		if space.Base == "" { // it is made for its first feature
+			continue
 		}
-		l.all = append(l.all, one)
+		if _, err := l.addTree(ctx, space); err != nil {
+			return err
+		}
+	}
+	for i := range l.Record.Lanes {
+		l.all = append(l.all, &lane{Lane: &l.Record.Lanes[i]})
 	}
 	return nil
 }
@@ -215,16 +216,20 @@ func (l *lanes) dropJoined(ctx context.Context) error {
 	return l.save()
 }
 
-// addTree makes the folder of a lane and prepares it, or opens it as it is. If the run is killed meanwhile, it is
+// addTree makes the folder of a workspace and prepares it, or opens it as it is. If the run is killed meanwhile, it is
 // prepared again.
-func (l *lanes) addTree(ctx context.Context, dir, branch, base string) (*worktree.Tree, error) {
-	t, err := l.repo.Add(ctx, dir, branch, base)
-	if err != nil || t.Prepared() != "" {
-		return t, err
+func (l *lanes) addTree(ctx context.Context, space *record.Workspace) (*worktree.Tree, error) {
+	t, err := l.repo.Add(ctx, space.Dir, space.Branch, space.Base)
+	if err == nil && t.Prepared() == "" {
+		err = l.prepareTree(ctx, t)
+		if err != nil {
+			return nil, notReady{fmt.Errorf("the folder %s is not ready: %w", space.Dir, err)}
+		}
 	}
-	if err := l.prepareTree(ctx, t); err != nil {
-		return nil, notReady{fmt.Errorf("the folder %s is not ready: %w", dir, err)}
+	if err != nil {
+		return nil, err
 	}
+	l.trees[space.Dir] = t
 	return t, nil
 }
 
@@ -278,7 +283,8 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	}
 	l.Screen.Session(l.Record, c, s, feature.Title())
 	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
-	session.Dir = one.tree.Project()
+	tree := l.trees[one.Dir]
+	session.Dir = tree.Project()
 	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
 	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
 	log := l.files.Log(c.Session)
@@ -288,7 +294,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	one.offered = l.hands != nil && claim == nil
 	go func() {
 		defer log.Close()
-		e := l.work(one, feature.ID, claim, session)
+		e := l.work(one, tree, feature.ID, claim, session)
 		l.heard <- heard{lane: one, ended: &e}
 	}()
 	return s, nil
@@ -325,17 +331,15 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 		}
 	}
 	commit := l.Record.Merges.Commit
-	l.swap(one, feature)
-	if one.Open && one.Feature != feature {
-		l.park(ctx, one, record.Abandoned)
-	}
-	isNew := one.tree == nil
+	l.takeWorkspace(ctx, one, feature)
+	tree := l.trees[one.Dir]
+	isNew := tree == nil
 	if isNew {
 		one.Base = commit
 		if err := l.save(); err != nil {
 			return err
 		}
-		one.tree, err = l.addTree(ctx, one.Dir, one.Branch, commit)
+		tree, err = l.addTree(ctx, &one.Workspace)
 		if err != nil {
 			return err
 		}
@@ -344,25 +348,25 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 	case isNew:
 		one.Given = ""
 	case !one.Open:
-		if err := one.tree.Reset(ctx, commit); err != nil {
+		if err := tree.Reset(ctx, commit); err != nil {
 			return err
 		}
 		one.Given = ""
 	default: // the next agent gets nothing of what this one has left in git's folder
-		_, _, failed := one.tree.Commit(ctx, worktree.Saves+" of a session")
+		_, _, failed := tree.Commit(ctx, worktree.Saves+" of a session")
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case failed != nil: // only an agent can fix that, on top of what it has
-			commit = one.tree.Base()
+			commit = tree.Base()
 			one.Given = cmp.Or(one.Given, failed.Error())
-		case one.tree.Base() != commit:
-			if _, err := one.tree.Update(ctx, commit); err != nil {
+		case tree.Base() != commit:
+			if _, err := tree.Update(ctx, commit); err != nil {
 				return err
 			}
 		}
 	}
-	err = l.copyList(one)
+	err = l.copyList(tree)
 	if err != nil {
 		return err
 	}
@@ -372,32 +376,18 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 	return nil
 }
 
-// park puts a lane's work aside, where it waits for a person, and gives the lane a new place. --resume takes it up
-// again.
+// park puts the work of a lane aside, where it waits for a person, and gives the lane another workspace. --resume takes
+// it up again.
 func (l *lanes) park(ctx context.Context, one *lane, why string) {
-	if one.tree != nil {
-		if err := l.publish(ctx, one); err != nil {
+	if l.trees[one.Dir] != nil {
+		if err := l.publish(ctx, one.Dir); err != nil {
 			l.Screen.Warn(fmt.Sprintf("the work of lane %d stays in %s: %v", one.Number, one.Dir, err))
 		}
 	}
-	aside := *one.Lane
-	aside.Number = len(l.Record.Lanes) + 1
-	aside.Current = nil
+	aside := one.Workspace
 	aside.Parked = plain.Line(why, 500)
-	if aside.Number > decide.MaxLanes {
-		return // it is tried again, until a limit ends the loop
-	}
-	suffix := fmt.Sprintf(".%d", aside.Number)
-	one.Dir += suffix
-	one.Branch += suffix
-	one.Base, one.Given = "", ""
-	one.Open, one.Touched = false, nil
-	l.Record.Lanes = append(l.Record.Lanes, aside)
-	l.all = append(l.all, &lane{tree: one.tree})
-	for i := range l.all {
-		l.all[i].Lane = &l.Record.Lanes[i]
-	}
-	one.tree = nil
+	one.Workspace = l.emptyWorkspace()
+	l.Record.Workspaces = append(l.Record.Workspaces, aside)
 	if one.Current != nil && one.Current.Ended != nil {
 		one.Current.Ended.Merge = record.Waits
 	}
@@ -408,32 +398,62 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 	l.Screen.Merged(one.Number, aside.Feature, branch, why)
 }
 
-// swap gives a lane the folder of another one that has work on the feature. After an ending the loop no longer knows
-// which lane had which feature.
-func (l *lanes) swap(one *lane, feature string) {
-	for _, other := range l.all {
-		if other == one || other.stage != free || !other.Open || other.Feature != feature {
-			continue
-		}
-		*one.Lane, *other.Lane = *other.Lane, *one.Lane
-		one.Number, other.Number = other.Number, one.Number
-		one.tree, other.tree = other.tree, one.tree
-		one.Parked = ""
-		return
+// emptyWorkspace returns a workspace without work: one that no lane has, or a new one.
+func (l *lanes) emptyWorkspace() record.Workspace {
+	isEmpty := func(f record.Workspace) bool { return !f.Open && f.Parked == "" }
+	if i := slices.IndexFunc(l.Record.Workspaces, isEmpty); i >= 0 {
+		empty := l.Record.Workspaces[i]
+		l.Record.Workspaces = slices.Delete(l.Record.Workspaces, i, i+1)
+		return empty
+	}
+	return l.newWorkspace(len(l.Record.AllWorkspaces()) + 1)
+}
+
+// newWorkspace returns a workspace whose folder is to be made.
+func (l *lanes) newWorkspace(number int) record.Workspace {
+	return record.Workspace{
+		Dir:    filepath.Join(l.dir, fmt.Sprintf("lane-%d", number)),
+		Branch: fmt.Sprintf("%s-lane-%d", l.Record.Branch(), number),
 	}
 }
 
-// copyList gives a lane the list and the notes as they are now.
-func (l *lanes) copyList(one *lane) error {
+// takeWorkspace gives a lane the workspace with work on a feature, if there is one. After an ending the loop no longer
+// knows which lane had which feature. Other work of the lane is put aside: it belongs to no open feature.
+func (l *lanes) takeWorkspace(ctx context.Context, one *lane, feature string) {
+	for _, other := range l.all {
+		if other != one && other.stage == free && other.Open && other.Feature == feature {
+			one.Workspace, other.Workspace = other.Workspace, one.Workspace
+			one.Current, other.Current = other.Current, one.Current
+			return
+		}
+	}
+	if one.Open && one.Feature == feature {
+		return
+	}
+	if one.Open {
+		l.park(ctx, one, record.Abandoned)
+	}
+	for i := range l.Record.Workspaces {
+		aside := &l.Record.Workspaces[i]
+		if aside.Open && aside.Feature == feature {
+			one.Workspace, *aside = *aside, one.Workspace
+			one.Parked = ""
+			return
+		}
+	}
+}
+
+// copyList gives a lane's folder the list and the notes as they are now.
+func (l *lanes) copyList(tree *worktree.Tree) error {
 	text, err := loopdir.ReadFile(l.At.Project, l.list, features.MaxBytes)
 	if err != nil {
 		return err
 	}
 	if notes, err := l.store.Progress(); err == nil { // without them the lane works, too
-		_ = one.tree.WriteFile(givenNotes, notes)
-		_ = one.tree.WriteFile(l.notes, notes)
+		_ = tree.WriteFile(givenNotes, notes)
+		_ = tree.WriteFile(l.notes, notes)
 	}
-	return one.tree.WriteFile(l.list, text)
+	return tree.WriteFile(l.list, text)
 }
 
 // givenNotes is the file of a lane's folder that has the notes as the lane got them.
@@ -441,12 +461,13 @@ var givenNotes = filepath.Join(record.Folder, loopdir.ProgressFile)
 
 // takeNotes adds what a lane's agent has written into its copy of progress.txt to the loop's own one.
 func (l *lanes) takeNotes(one *lane) {
-	now, err := loopdir.ReadFile(one.tree.Project(), l.notes, loopdir.MaxNotes)
+	folder := l.trees[one.Dir].Project()
+	now, err := loopdir.ReadFile(folder, l.notes, loopdir.MaxNotes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if err == nil {
-		given, _ := loopdir.ReadFile(one.tree.Project(), givenNotes, loopdir.MaxNotes)
+		given, _ := loopdir.ReadFile(folder, givenNotes, loopdir.MaxNotes)
 		err = l.store.AddNotes(loop.LockWait, given, now)
 	}
 	if err != nil {
@@ -465,7 +486,7 @@ func (l *lanes) lanePrompt(one *lane) string {
 		fmt.Fprintf(&b, "\nYour work so far is in this folder. It is not merged, because:\n```\n%s\n```\n",
 			strings.ReplaceAll(one.Given, "```", "` ` `"))
 	}
-	if names := one.tree.Conflicts(); len(names) > 0 {
+	if names := l.trees[one.Dir].Conflicts(); len(names) > 0 {
 		b.WriteString("\nThese files have conflicts with what others have done. Resolve them, and leave no conflict " +
 			"markers:\n")
 		for _, name := range names[:min(len(names), maxNamed)] {
@@ -496,17 +517,18 @@ func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 	return t.SetPrepared(inputs)
 }
 
-// publish gives the project's repository the branch of a lane, with all work of the lane that can be committed.
-func (l *lanes) publish(ctx context.Context, one *lane) error {
+// publish gives the project's repository the branch of a workspace, with all work there that can be committed.
+func (l *lanes) publish(ctx context.Context, dir string) error {
 	ctx = context.WithoutCancel(ctx)
-	_, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session that was stopped")
-	return errors.Join(err, one.tree.Publish(ctx))
+	tree := l.trees[dir]
+	_, _, err := tree.Commit(ctx, worktree.Saves+" of a session that was stopped")
+	return errors.Join(err, tree.Publish(ctx))
 }
 
 // publishLanes gives the project's repository the branches of the lanes with which the run before was killed: nobody
 // else goes on with them.
 func (r *Run) publishLanes(ctx context.Context, last *record.Run) error {
-	open := slices.DeleteFunc(slices.Clone(last.Lanes), func(one record.Lane) bool { return !one.Open })
+	open := slices.DeleteFunc(last.AllWorkspaces(), func(f *record.Workspace) bool { return !f.Open })
 	if len(open) == 0 {
 		return nil
 	}
@@ -537,32 +559,35 @@ func (r *Run) publishLanes(ctx context.Context, last *record.Run) error {
 	return err
 }
 
-// remove removes a lane's folder and branch, unless it has work that is not merged.
-func (l *lanes) remove(ctx context.Context, one *lane) error {
-	if one.Open {
-		if err := l.publish(ctx, one); err != nil {
+// remove removes a workspace, unless it has work that is not merged.
+func (l *lanes) remove(ctx context.Context, space *record.Workspace) error {
+	tree := l.trees[space.Dir]
+	if space.Open {
+		if err := l.publish(ctx, space.Dir); err != nil {
 			return err
 		}
-	} else if one.tree.Reset(ctx, l.Record.Merges.Commit) != nil {
+	} else if tree.Reset(ctx, l.Record.Merges.Commit) != nil {
 		return errors.New("the folder cannot be set back")
 	}
-	return one.tree.Remove(ctx, l.Record.Merges.Commit)
+	return tree.Remove(ctx, l.Record.Merges.Commit)
 }
 
 // tidy removes the folders and branches whose work is on the person's branch. The others stay, and people hear where.
 func (l *lanes) tidy(ctx context.Context) {
-	for _, one := range l.all {
-		if one.tree == nil {
+	isOpen := false
+	for _, space := range l.Record.AllWorkspaces() {
+		isOpen = isOpen || space.Open
+		if l.trees[space.Dir] == nil {
 			continue
 		}
-		switch err := l.remove(ctx, one); {
-		case err != nil && one.Parked != "": // the summary says so
-		case err != nil && one.Open:
-			what := cmp.Or(plain.Line(one.Feature, 80), "the loop as a whole")
-			l.Screen.Warn(fmt.Sprintf("lane %d has work on %s that is not merged; it stays in %s, on the branch %s",
-				one.Number, what, one.Dir, one.Branch))
+		switch err := l.remove(ctx, space); {
+		case err != nil && space.Parked != "": // the summary says so
+		case err != nil && space.Open:
+			what := cmp.Or(plain.Line(space.Feature, 80), "the loop as a whole")
+			l.Screen.Warn(fmt.Sprintf("the work on %s is not merged; it stays in %s, on the branch %s", what, space.Dir,
+				space.Branch))
 		default:
-			l.stays(one.Dir, err)
+			l.stays(space.Dir, err)
 		}
 	}
 	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
@@ -575,7 +600,7 @@ func (l *lanes) tidy(ctx context.Context) {
 	if m.Behind == "" {
 		_ = l.repo.Drop(ctx, l.Record.Branch(), m.Commit) // it stays if somebody has moved it
 	}
-	if isPublished && !slices.ContainsFunc(l.all, func(one *lane) bool { return one.Open }) {
+	if isPublished && !isOpen {
 		l.repo.Delete()
 	}
 }

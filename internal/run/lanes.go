@@ -27,11 +27,13 @@ type lanes struct {
 	repo    *worktree.Repo
 	merger  *worktree.Tree // where merged work is proven
 	at      string         // the commit that it has
+	dir     string         // of all folders
 	all     []*lane
-	list    string           // path of the list below the project
-	notes   string           // path of progress.txt below the project
-	reading features.Reading // how the list is read
-	hands   Hands            // they run the sessions; nil: those run here
+	trees   map[string]*worktree.Tree // the folders of features, by Workspace.Dir
+	list    string                    // path of the list below the project
+	notes   string                    // path of progress.txt below the project
+	reading features.Reading          // how the list is read
+	hands   Hands                     // they run the sessions; nil: those run here
 
 	proving *batch    // nil: no checks run
 	queue   queue     // how much work is tested together
@@ -58,7 +60,6 @@ type lanes struct {
 // one is tested, another one begins.
 type lane struct {
 	*record.Lane
-	tree   *worktree.Tree // nil: it has had no feature yet
 	stage  stage
 	work   worktree.Work // to be tested
 	done   outcome       // with tested
@@ -141,26 +142,24 @@ func (r *Run) notBegun(err error) error {
 // goOn takes up the sessions that a run which was killed has not counted yet.
 func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 	state := s.Decision.Next
+	for i := range l.Record.Workspaces {
+		l.Record.Workspaces[i].Parked = ""
+	}
 	for _, one := range l.all {
-		one.Parked = ""
 		c := one.Current
 		if c == nil {
 			continue
 		}
-		n := one.Number - 1
-		counted := n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration
-		if len(state.Lanes) == 0 && one.Open && c.Ended != nil && c.Ended.Merge == "" {
-			counted = false // the loop ended before the work was tested
-		}
+		isCounted := isCounted(one.Lane, state.Lanes)
 		if c.Ended == nil && c.Claim != nil && l.hands != nil {
-			if !counted {
+			if !isCounted {
 				continue // the lane goes on with it when it has its feature again
 			}
 			l.hands.Leave(c.Feature)
 		}
 		l.notEnded(c)
 		switch {
-		case counted:
+		case isCounted:
 			if err := l.counted(c, nil, state); err != nil {
 				return nil, err
 			}
@@ -171,6 +170,17 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 		}
 	}
 	return s, l.save()
+}
+
+// isCounted reports whether the loop has counted the session of a lane: then its record has another iteration for that
+// lane, or none. A loop that has ended has forgotten its lanes, and has not counted work that waited to be tested.
+func isCounted(one *record.Lane, inLoop []decide.Lane) bool {
+	if len(inLoop) == 0 {
+		e := one.Current.Ended
+		return !one.Open || e == nil || e.Merge != ""
+	}
+	n := one.Number - 1
+	return n >= len(inLoop) || inLoop[n].Iteration != one.Current.Iteration
 }
 
 // next does what is due, and gives work to the lanes that have none. Else it waits until something happens.
@@ -242,7 +252,7 @@ func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 		if l.in(busy) >= l.Record.Options.Workers {
 			return nil, nil
 		}
-		if one.stage != free || one.Parked != "" || time.Now().Before(one.again) || l.waitsForOthers(one) {
+		if one.stage != free || time.Now().Before(one.again) || l.waitsForOthers(one) {
 			continue
 		}
 		s, err := l.ask(ctx, one, alone)
@@ -341,7 +351,7 @@ func (l *lanes) limit(c *record.Current, more int) ownLimit {
 // on with it, also if it has no session now.
 func (l *lanes) turn(ev *loop.Event, one *lane) turn {
 	for _, other := range l.all {
-		if other != one && (other.stage != free || other.Open && other.Parked == "") {
+		if other != one && (other.stage != free || other.Open) {
 			ev.OthersWork = true
 		}
 	}

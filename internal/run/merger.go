@@ -81,7 +81,7 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	case one.Feature != "" && !claims:
 		one.Given = "the session before yours did not claim the feature in the list"
 	default:
-		if left := one.tree.Unresolved(); len(left) > 0 {
+		if left := l.trees[one.Dir].Unresolved(); len(left) > 0 {
 			l.giveBack(ctx, one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
 			return
 		}
@@ -97,15 +97,15 @@ const lostBase = "the branch in this folder has lost the commit from which it be
 func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w worktree.Work, moved bool, err error) {
 	item, _ := list.Find(one.Feature)
 	message := plain.Line(strings.TrimSpace(one.Feature+" "+item.Title()), 200)
-	commit, moved, err := one.tree.Commit(ctx, message)
+	commit, moved, err := l.trees[one.Dir].Commit(ctx, message)
 	if err != nil {
 		return w, moved, err
 	}
-	if left := one.tree.Left(); left != "" {
+	if left := l.trees[one.Dir].Left(); left != "" {
 		l.Screen.Warn(fmt.Sprintf("lane %d has left %s, which looks like the output of a build and is not committed: "+
 			"let git ignore it, or have the agent commit it", one.Number, left))
 	}
-	own, err := one.tree.Messages(ctx)
+	own, err := l.trees[one.Dir].Messages(ctx)
 	if err != nil {
 		return w, moved, err
 	}
@@ -120,7 +120,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	}
 	agent := plain.Line(one.Current.Agent, 80)
 	w = worktree.Work{
-		Commit: commit, Base: one.tree.Base(), Feature: one.Feature,
+		Commit: commit, Base: l.trees[one.Dir].Base(), Feature: one.Feature,
 		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
 	}
 	if feature := one.Feature; feature != "" {

@@ -131,9 +131,10 @@ type ran struct {
 		Agent  string `json:"agent"`
 		Engine string `json:"engine"`
 	} `json:"options"`
-	Current current   `json:"current"`
-	Lanes   []ranLane `json:"lanes"`
-	Waiting *struct {
+	Current    current   `json:"current"`
+	Lanes      []ranLane `json:"lanes"`
+	Workspaces []ranLane `json:"workspaces"` // that no lane has
+	Waiting    *struct {
 		Until  time.Time `json:"until"`
 		Why    string    `json:"why"`
 		Worker bool      `json:"worker"`
@@ -203,7 +204,7 @@ func (r *ran) waiting() map[string]string {
 	if r == nil {
 		return all
 	}
-	for _, one := range r.Lanes {
+	for _, one := range r.Workspaces {
 		if one.Parked == "" {
 			continue
 		}

@@ -152,7 +152,7 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 	if why != "" {
 		all = append(all, why)
 	}
-	for _, one := range r.Lanes {
+	for _, one := range slices.Concat(r.Lanes, r.Workspaces) {
 		why := one.Parked
 		if one.Open && !r.runs() {
 			why = cmp.Or(why, "the run ended before it was merged")
