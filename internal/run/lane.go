@@ -32,7 +32,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	defer done()
 	l := &lanes{
-		Run: r, trees: map[string]*worktree.Tree{}, heard: make(chan heard, 2*decide.MaxLanes), pause: nap,
+		Run: r, trees: map[string]*worktree.Tree{}, heard: make(chan heard, 2*decide.MaxLanes),
 	}
 	if err := errors.Join(l.findList(p), l.onPersonsBranch()); err != nil {
 		return nil, err
@@ -48,6 +48,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.person = &follower{Run: r, repo: l.repo, list: filepath.ToSlash(l.list), pause: nap}
 	err = l.makeTrees(ctx)
 	if err != nil {
 		l.repo.Close()
@@ -136,7 +137,7 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	if err := l.save(); err != nil { // --resume removes what is made from here on
 		return err
 	}
-	l.checkBranch(ctx)
+	l.person.checkBranch(ctx)
 	l.merger, err = l.repo.Add(ctx, filepath.Join(l.dir, "merge"), "", l.Record.Merges.Commit)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (l *lanes) beginBranch(ctx context.Context) error {
 	}
 	m := &l.Record.Merges
 	m.Into, m.Commit = l.repo.Branch(), head
-	l.joined = head
+	l.person.head = head
 	for _, b := range l.Record.Unmerged {
 		if b.Commit == "" || l.repo.At(ctx, b.Name) != b.Commit { // nobody has proven what is there
 			continue
@@ -326,7 +327,7 @@ func (l *lanes) unprepared(ctx context.Context, one *lane, why string) bool {
 // prepare brings a lane's folder up to date for a feature, and gives it a copy of the list.
 func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err error) {
 	if l.proving == nil {
-		if err := l.join(ctx); err != nil {
+		if err := l.person.join(ctx); err != nil {
 			return err
 		}
 	}
@@ -592,7 +593,7 @@ func (l *lanes) tidy(ctx context.Context) {
 	}
 	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
 	_ = os.Remove(filepath.Dir(l.merger.Dir())) // if nothing stays
-	if l.resumes && l.tried.IsZero() {
+	if l.resumes && l.person.tried.IsZero() {
 		return // it was refused when it was to go on, and has not looked whether the person's branch has all
 	}
 	m := &l.Record.Merges

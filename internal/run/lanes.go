@@ -25,6 +25,7 @@ import (
 type lanes struct {
 	*Run
 	repo    *worktree.Repo
+	person  *follower
 	merger  *worktree.Tree // where merged work is proven
 	at      string         // the commit that it has
 	dir     string         // of all folders
@@ -35,14 +36,9 @@ type lanes struct {
 	reading features.Reading          // how the list is read
 	hands   Hands                     // they run the sessions; nil: those run here
 
-	proving *batch    // nil: no checks run
-	queue   queue     // how much work is tested together
-	broken  int       // how many tests in a row were not possible
-	joined  string    // the last commit of the person's branch that was looked at
-	clash   string    // why it cannot be joined; "": it can
-	tried   time.Time // when the person's branch was to go forward last
-	behind  string    // why the person's branch lacked work when people heard of it last
-	pause   time.Duration
+	proving *batch     // nil: no checks run
+	queue   queue      // how much work is tested together
+	broken  int        // how many tests in a row were not possible
 	unread  time.Time  // since when the list cannot be used; zero: it can
 	away    bool       // with unread: another branch than the loop's is checked out
 	over    *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
@@ -398,7 +394,7 @@ func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error)
 		if l.cancelled() {
 			l.stop()
 		}
-		l.bringAgain(ctx)
+		l.person.bringAgain(ctx)
 	}
 	return last, nil
 }

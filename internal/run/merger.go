@@ -5,22 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
@@ -188,7 +182,7 @@ func (l *lanes) test(ctx context.Context) error {
 		return nil
 	}
 	b.lanes = b.lanes[:l.queue.size(len(b.lanes))]
-	if err := l.join(ctx); err != nil {
+	if err := l.person.join(ctx); err != nil {
 		return err
 	}
 	b.below = l.Record.Merges.Commit
@@ -336,7 +330,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		var err error
 		head, err = l.repo.Head(ctx)
 		// Nothing gets to a person's branch that was not proven with what is there.
-		next = l.queue.passed(err == nil && head != l.joined)
+		next = l.queue.passed(err == nil && head != l.person.head)
 	} else {
 		next = l.queue.failed(len(b.merged))
 	}
@@ -394,7 +388,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 	if err := l.save(); err != nil {
 		return err
 	}
-	l.moveBranch(ctx, before)
+	l.person.moveBranch(ctx, before)
 	if err := l.claim(ctx, ids, b.results); err != nil { // listed does it when it can
 		l.Screen.Warn(err.Error())
 	}
@@ -403,7 +397,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 			l.Screen.Merged(one.Number, one.Feature, "", "")
 		}
 	}
-	_ = l.bring(ctx, head)
+	_ = l.person.bring(ctx, head)
 	return nil
 }
 
@@ -474,164 +468,19 @@ func unusable(s *decide.Snapshot) error {
 	return cmp.Or(s.ConfigErr, s.List.Err)
 }
 
-// moveBranch moves the run's branch to what is merged now. before is what was merged before.
-func (l *lanes) moveBranch(ctx context.Context, before string) {
-	ctx = context.WithoutCancel(ctx)
-	if l.repo.Move(ctx, l.Record.Branch(), before, l.Record.Merges.Commit) != nil {
-		l.checkBranch(ctx)
-	}
-}
-
-// checkBranch puts the run's branch where the record has it. An agent could have moved it: then people are warned.
-func (l *lanes) checkBranch(ctx context.Context) {
-	branch, commit := l.Record.Branch(), l.Record.Merges.Commit
-	at := l.repo.At(ctx, branch)
-	if at == commit {
-		return
-	}
-	if err := l.repo.Point(ctx, branch, commit); err != nil {
-		l.Screen.Warn(fmt.Sprintf("the branch %s cannot be moved to what is merged, %.12s: %v", branch, commit, err))
-	} else if was, err := l.repo.Descends(ctx, commit, at); at != "" && (err != nil || !was) { // else it was not moved yet
-		l.Screen.Warn(fmt.Sprintf("somebody moved the branch %s to %.12s, which nobody has proven; it is at %.12s again",
-			branch, at, commit))
-	}
-}
-
-// join merges what people have committed to their branch since it was looked at last.
-func (l *lanes) join(ctx context.Context) error {
-	head, err := l.repo.Head(ctx)
-	if err != nil || head == l.joined {
-		return nil // if the branch is lost, bring says so
-	}
-	m := &l.Record.Merges
-	l.joined = head
-	l.clash = ""
-	commit, conflicts, err := l.repo.Join(ctx, m.Commit, head)
-	switch {
-	case err != nil:
-		l.clash = err.Error()
-	case len(conflicts) > 0:
-		l.clash = fmt.Sprintf("it is in conflict with %s in %s", l.Record.Branch(), plain.Line(conflicts[0].File, 200))
-	}
-	if commit == "" || commit == m.Commit {
-		return nil
-	}
-	before := m.Commit
-	m.Joined = commit != head
-	m.Commit = commit
-	if err := l.save(); err != nil {
-		return err
-	}
-	l.moveBranch(ctx, before)
-	return nil
-}
-
-// bring brings what is merged to the person's branch, which is at the commit head, and to the project's files. If it
-// cannot, the record says why.
-func (l *lanes) bring(ctx context.Context, head string) error {
-	m := &l.Record.Merges
-	ctx = context.WithoutCancel(ctx) // a signal waits for it: half of a merge would confuse people
-	l.tried = time.Now()
-	lacks, err := l.forward(ctx, head)
-	behind, why := "", ""
-	if lacks {
-		why = fmt.Sprint(err)
-		branch := plain.Line(m.Into, 200)
-		behind = fmt.Sprintf("%s has not all of %s: %v; then type: %s", branch, l.Record.Branch(), err, say.Merge(m.Commit))
-		if l.Record.Options.NoMerge {
-			behind = fmt.Sprintf("the work waits beside %s; to take it there, type: %s", branch, say.Merge(m.Commit))
-		}
-	}
-	if why != l.behind && !l.Record.Options.NoMerge {
-		l.pause = nap
-		if lacks {
-			l.Screen.Warn(behind)
-		}
-	}
-	l.behind = why
-	m.Behind = behind
-	m.Away = lacks && errors.Is(err, worktree.ErrElsewhere)
-	_ = l.save() // a later save says so if it fails
-	return err
-}
-
-// bringAgain is bring, now and then, while something stands in the way.
-func (l *lanes) bringAgain(ctx context.Context) {
-	if l.Record.Merges.Behind != "" && !l.Record.Options.NoMerge && time.Since(l.tried) >= l.pause {
-		l.pause = min(2*l.pause, whileMended/2)
-		_ = l.bring(ctx, "")
-	}
-}
-
-// forward moves the person's branch from the commit head; "": from where it is. lacks: it has not all that is merged;
-// then the error says why.
-func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error) {
-	m := &l.Record.Merges
-	if m.New != "" { // an earlier call was cut off
-		err := l.repo.Recover(ctx, m.Old, m.New)
-		if errors.Is(err, worktree.ErrLocked) {
-			return true, err
-		}
-		m.Old, m.New = "", ""
-		if err != nil { // once: it names a file that is left as it is
-			l.Screen.Warn(err.Error())
-		}
-	}
-	if head == "" {
-		head, err = l.repo.Head(ctx)
-		if err != nil {
-			return true, err
-		}
-	}
-	if head != l.joined { // a person has committed, and may have merged it
-		if has, err := l.repo.Descends(ctx, head, m.Commit); err != nil || has {
-			return err != nil, err
-		}
-		// What is merged may have it all, as when a run goes on that was killed before it moved the branch.
-		if is, err := l.repo.Descends(ctx, m.Commit, head); err != nil || is {
-			if err != nil {
-				return true, err
-			}
-			l.joined, l.clash = head, ""
-		}
-	}
-	switch {
-	case head == m.Commit:
-		return false, nil
-	case l.Record.Options.NoMerge:
-		project := l.At.Project
-		env := proc.EnvOutside(l.Env.Vars, project)
-		return !tree.HasFiles(env, project, "refs/heads/"+m.Into, m.Commit, filepath.ToSlash(l.list)), nil
-	case l.clash != "":
-		return true, errors.New(l.clash)
-	case head != l.joined || m.Joined:
-		return true, errors.New("it has commits that are not proven together with those of the run")
-	}
-	m.Old, m.New = head, m.Commit
-	if err := l.save(); err != nil {
-		return true, err
-	}
-	if err := l.repo.Forward(ctx, head, m.Commit); err != nil {
-		return true, err
-	}
-	m.Old, m.New = "", ""
-	l.joined = m.Commit
-	return false, nil
-}
-
 // finish brings what is merged to the person's branch, waits a while for another git command, unless a signal ends the
 // run, and tidies up.
 func (l *lanes) finish(ctx context.Context, s *loop.Step) {
 	stopped := ctx.Done()
 	ctx = context.WithoutCancel(ctx)
 	m := &l.Record.Merges
-	l.checkBranch(ctx)
+	l.person.checkBranch(ctx)
 	if s.Decision.Next.Status == decide.Complete {
 		m.Joined = false // the loop has proven it
 	}
 	end := time.After(whileMended)
 	for waits := true; waits; {
-		err := l.bring(ctx, "")
+		err := l.person.bring(ctx, "")
 		if !errors.Is(err, worktree.ErrLocked) {
 			break
 		}
@@ -645,97 +494,4 @@ func (l *lanes) finish(ctx context.Context, s *loop.Step) {
 	}
 	l.openPR(s)
 	l.tidy(ctx)
-}
-
-// tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Another
-// process that comes after a run that was killed before that tells them without it.
-func (r *Run) tellsLater(s *loop.Step) bool {
-	ends := r.Record.Options.Workers > 0 && s.Decision.Verdict == decide.End
-	return ends && len(r.commands(s.Picture, config.OpenPR)) > 0
-}
-
-// openPR runs the commands for the run's branch, if it has new work. If one fails, the run says so when it has ended,
-// and all of them run again when it goes on. A run that is killed before they are noted runs them again, too.
-func (l *lanes) openPR(s *loop.Step) {
-	m := &l.Record.Merges
-	p, done, err := l.look()
-	if err != nil {
-		return
-	}
-	defer done()
-	commands := l.commands(p, config.OpenPR)
-	m.Failed = ""
-	if m.Behind == "" || m.Told == m.Commit || len(commands) == 0 {
-		return
-	}
-	t := l.told(s, s.Decision.Next, nil)
-	t.Event = config.OpenPR
-	t.Branch = l.Record.Branch()
-	t.Base = m.Into
-	var titles []string
-	for _, w := range l.Record.Work {
-		if item, has := p.Snapshot.List.Find(w.Feature); has && m.Done[w.Feature] != "" {
-			titles = append(titles, strings.TrimSpace(w.Feature+" "+item.Title()))
-		}
-	}
-	vars := append(t.vars(), "RALPH_TITLE="+plain.Line(strings.Join(titles, ", "), 200), "RALPH_BRANCH="+t.Branch,
-		"RALPH_BASE="+t.Base)
-	address := regexp.MustCompile(`https?://[^\s"'<>\x00-\x1f]+`)
-	for _, c := range commands {
-		output, err := p.RunHook(context.Background(), c, t, vars)
-		if err != nil {
-			m.Failed = fmt.Sprintf("the command for the branch %s failed: %s: %v", t.Branch,
-				plain.Line(c.String(), 100), err)
-			return
-		}
-		if found := address.FindAllString(string(output), -1); len(found) > 0 { // gh prints that of the pull request last
-			m.PR = plain.Line(found[len(found)-1], 500)
-		}
-	}
-	m.Told = m.Commit
-	_ = l.save() // the end of the run saves it again
-}
-
-// revives reports whether the run puts its loop back to work, which is paused or has ended: a person resumes it. A run
-// that was killed after its loop had judged the last session first finishes what it could not, unless the loop ended
-// because of a limit of the run, which is raised now, or because features waited for a person.
-func (r *Run) revives(state decide.State) bool {
-	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
-	if state.Session == r.Record.Session() && (state.ExitReason == decide.Budget || features) {
-		return true
-	}
-	over := !r.resumes || !r.Record.EndedAt.IsZero()
-	// Without a record, the loop's header may say that it has ended.
-	return r.Resume && (state.Status == "" || !state.Status.GoesOn() && (over || !state.Status.Judges()))
-}
-
-// revive puts the loop back to work if revives says so.
-func (r *Run) revive(ctx context.Context) error {
-	s, err := r.lookAt()
-	if err != nil || !r.revives(s.Decision.From) {
-		return err
-	}
-	l, err := loop.Open(r.Env, r.At)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	_, _ = l.TellAgain(ctx) // what cannot be told now stays in the record
-	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
-	r.Revived = err == nil
-	switch state := s.Decision.From; {
-	case err == nil, r.opensPRAgain(state):
-		return nil
-	default:
-		return r.notRevived(state, err)
-	}
-}
-
-// opensPRAgain reports whether a complete loop lacks nothing but the pull request, whose command failed.
-func (r *Run) opensPRAgain(state decide.State) bool {
-	return state.Status == decide.Complete && r.Record.Merges.Failed != ""
-}
-
-func (r *Run) notRevived(state decide.State, err error) error {
-	return fmt.Errorf("the loop %s is %s; %w", plain.Line(r.At.Name, 100), cmp.Or(state.Status, decide.InProgress), err)
 }
