@@ -77,13 +77,14 @@ func (t *laneTrial) listed() error {
 	return nil
 }
 
-// tidy checks that no folder or repository of lanes, branch or change is left, and that the tag of before is there.
+// tidy checks that no folder or repository of lanes, branch or change is left, not even one of the list, and that the
+// tag of before is there.
 func (t *laneTrial) tidy() error {
 	var all error
 	for want, args := range map[string][]string{
-		"main":                {"for-each-ref", "--format=%(refname:short)", "refs/heads"},
-		"M feature_list.json": {"status", "--porcelain", "--", ".", ":(exclude).claude"},
-		t.base:                {"for-each-ref", "--format=%(objectname)", "refs/tags/ralph/backup"},
+		"main": {"for-each-ref", "--format=%(refname:short)", "refs/heads"},
+		"":     {"status", "--porcelain", "--", ".", ":(exclude).claude"},
+		t.base: {"for-each-ref", "--format=%(objectname)", "refs/tags/ralph/backup"},
 	} {
 		got, err := t.git(args...)
 		if err != nil || got != want {

@@ -120,16 +120,16 @@ func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []cha
 	case len(inIndex) > 0:
 		return r.stagedError(inIndex)
 	case len(onDisk) > 0:
-		return fmt.Errorf(refused, decide.Names(r.fromProjects(onDisk)), "changed", "stash")
+		return fmt.Errorf(wouldWrite, decide.Names(r.fromProjects(onDisk)), "changed", "stash")
 	}
 	return nil
 }
 
-const refused = "%s is %s in the project, and the merge would write it: commit or %s it"
+const wouldWrite = "%s is %s in the project, and the merge would write it: commit or %s it"
 
 // stagedError refuses files that a person has staged.
 func (r *Repo) stagedError(names []string) error {
-	return fmt.Errorf(refused, decide.Names(r.fromProjects(names)), "staged", "unstage")
+	return fmt.Errorf(wouldWrite, decide.Names(r.fromProjects(names)), "staged", "unstage")
 }
 
 // goneOf returns the files that a merge deletes.

@@ -30,87 +30,87 @@ func (v version) regular() bool { return strings.HasPrefix(v.mode, "100") }
 // maxList is the size of a list, in bytes, from which on no merge changes it. Git may not say more.
 const maxList = 64 << 20
 
-// known is the text of the list at a commit.
-type known struct {
+// listText is the text of the list at a commit.
+type listText struct {
 	commit string
 	mode   string // "": there is no list that a merge can change
 	text   []byte
 }
 
 // listAt returns the list at a commit.
-func (r *Repo) listAt(ctx context.Context, commit string) (k known, err error) {
+func (r *Repo) listAt(ctx context.Context, commit string) (l listText, err error) {
 	r.listing.Lock()
 	defer r.listing.Unlock()
-	if r.known.commit == commit {
-		return r.known, nil
+	if r.lastList.commit == commit {
+		return r.lastList, nil
 	}
 	git := apart{r: r}
 	out, err := git.names(ctx, "ls-tree", "-z", "--long", "--full-tree", commit, "--", ":(top,literal)"+r.list)
 	if err != nil {
-		return k, err
+		return l, err
 	}
-	k.commit = commit
+	l.commit = commit
 	for _, line := range out { // MODE "blob" ID SIZE<tab>NAME
 		about, _, _ := strings.Cut(line, "\t")
 		words := strings.Fields(about)
 		if len(words) != 4 {
-			return k, fmt.Errorf("git ls-tree: %q", line)
+			return l, fmt.Errorf("git ls-tree: %q", line)
 		}
 		size, err := strconv.Atoi(words[3])
 		if v := (version{words[0], words[2]}); err != nil || !v.regular() || size >= maxList {
 			break
 		}
-		k.mode = words[0]
-		k.text, err = git.git(ctx, "cat-file", "blob", words[2])
+		l.mode = words[0]
+		l.text, err = git.git(ctx, "cat-file", "blob", words[2])
 		if err != nil {
-			return k, err
+			return l, err
 		}
 	}
-	r.known = k
-	return k, nil
+	r.lastList = l
+	return l, nil
 }
 
-// know notes the text of the list at a commit.
-func (r *Repo) know(k known, commit string) {
+// rememberList notes the text of the list at a commit, so that git need not be asked for it.
+func (r *Repo) rememberList(l listText, commit string) {
 	r.listing.Lock()
 	defer r.listing.Unlock()
-	k.commit = commit
-	r.known = k
+	l.commit = commit
+	r.lastList = l
 }
 
 // mark returns a tree in which the list is that of the commit below with the mark of work, and that list.
-func (r *Repo) mark(ctx context.Context, w Work, tree, below string) (string, known, error) {
+func (r *Repo) mark(ctx context.Context, w Work, tree, below string) (string, listText, error) {
 	if r.list == "" || w.Mark == nil {
-		return tree, known{}, nil
+		return tree, listText{}, nil
 	}
-	k, err := r.listAt(ctx, below)
-	if err != nil || k.mode == "" {
-		return tree, k, err
+	l, err := r.listAt(ctx, below)
+	if err != nil || l.mode == "" {
+		return tree, l, err
 	}
-	text := w.Mark(k.text)
-	if bytes.Equal(text, k.text) {
-		return tree, k, nil
+	text := w.Mark(l.text)
+	if bytes.Equal(text, l.text) {
+		return tree, l, nil
 	}
-	k.text = text
-	tree, err = r.withList(ctx, tree, k)
-	return tree, k, err
+	l.text = text
+	tree, err = r.withList(ctx, tree, l)
+	return tree, l, err
 }
 
 // treeRef is the name in our git folder of the commits that withList makes, which nobody needs.
 const treeRef = "refs/ralph/tree"
 
 // withList returns a tree with another list; without a mode it has none.
-func (r *Repo) withList(ctx context.Context, tree string, k known) (string, error) {
+func (r *Repo) withList(ctx context.Context, tree string, l listText) (string, error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	name := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(r.list) + `"`
 	var in bytes.Buffer // git-fast-import(1)
 	fmt.Fprintf(&in, "commit %s\ncommitter <> 0 +0000\ndata 0\nM 040000 %s \"\"\n", treeRef, tree)
-	if k.mode == "" {
+	if l.mode == "" {
 		fmt.Fprintf(&in, "D %s\n", name)
 	} else {
-		fmt.Fprintf(&in, "M %s inline %s\ndata %d\n", k.mode, name, len(k.text))
-		in.Write(k.text)
+		fmt.Fprintf(&in, "M %s inline %s\ndata %d\n", l.mode, name, len(l.text))
+		in.Write(l.text)
 		in.WriteByte('\n')
 	}
 	in.WriteString("ls \"\"\n")
@@ -133,19 +133,19 @@ func (r *Repo) settle(ctx context.Context, tree string, conflicts []Conflict) (m
 		return "", false, nil
 	}
 	base, other, persons := conflicts[0].versions[1], conflicts[0].versions[2], conflicts[0].versions[3]
-	k := known{}
+	l := listText{}
 	switch {
 	case persons == version{}:
 	case !persons.regular() || !other.regular() || base != version{} && !base.regular():
 		return "", false, nil
 	default:
-		k.mode = persons.mode
-		k.text, err = r.mergeList(ctx, apart{r: r}, base.id, other.id, persons.id)
+		l.mode = persons.mode
+		l.text, err = r.mergeList(ctx, apart{r: r}, base.id, other.id, persons.id)
 		if err != nil {
 			return "", false, ctx.Err() // a person resolves it
 		}
 	}
-	merged, err = r.withList(ctx, tree, k)
+	merged, err = r.withList(ctx, tree, l)
 	return merged, err == nil, err
 }
 

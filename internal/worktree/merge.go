@@ -77,7 +77,7 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 	}
 	m.Commit, err = r.commitWork(ctx, w, tree, below)
 	if err == nil && list.commit != "" {
-		r.know(list, m.Commit)
+		r.rememberList(list, m.Commit)
 	}
 	return m, err
 }

@@ -64,14 +64,15 @@ type Repo struct {
 	files      map[string]string // those of our git folder that a lane's has, too
 	trees      sync.Map          // by commit: its tree, as far as that is known
 	bases      sync.Map          // by commit: one that it comes from, as far as that is known
-	mergeLists func(base, other, data []byte) ([]byte, error)
-	known      known      // the list at the commit that was merged last
-	listing    sync.Mutex // guards known
-	merging    sync.Mutex // holds the names in our git folder
-	copying    sync.Mutex // guards fetched and published
-	tags       []string   // "ID REF" of those that the branch has
-	fetched    string     // the last commit that was copied from the repository; "": none
-	published  string     // the last commit that was copied into it; "": none
+	lastList   listText          // the list at the commit that was merged last
+	listing    sync.Mutex        // guards lastList
+	merging    sync.Mutex        // holds the names in our git folder
+	copying    sync.Mutex        // guards fetched and published
+	tags       []string          // "ID REF" of those that the branch has
+	fetched    string            // the last commit that was copied from the repository; "": none
+	published  string            // the last commit that was copied into it; "": none
+
+	mergeLists func(base, other, data []byte) ([]byte, error) // see List.Merge
 
 	step func(name string) // for tests: called between the steps of Forward
 }
