@@ -133,6 +133,7 @@ type Work struct {
 
 // Commits is what a run without lanes knows of its commits.
 type Commits struct {
+	Folder   string            `json:"folder"`   // of the project in its repository; see worktree.Options
 	Before   map[string]string `json:"before"`   // what was not committed when it began; see worktree.Repo.Uncommitted
 	Features []string          `json:"features"` // the features that were done then, or are committed since
 	Missing  string            `json:"missing"`  // why the last work is not committed, or not all of it; "": it is

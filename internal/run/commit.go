@@ -38,8 +38,12 @@ func (r *Run) openProject(ctx context.Context, p *loop.Picture, without ...strin
 	if list := p.ListFile(); list != "" {
 		tracked = append(tracked, list)
 	}
+	folder := ""
+	if c := r.Record.Commits; c != nil { // an agent may have removed a .git, or made one
+		folder = c.Folder
+	}
 	return worktree.Open(ctx, worktree.Options{
-		Project: r.At.Project, Env: r.Env.Vars, Except: append(p.OwnFiles(), without...), Tracked: tracked,
+		Project: r.At.Project, Folder: folder, Env: r.Env.Vars, Except: append(p.OwnFiles(), without...), Tracked: tracked,
 		Own: filepath.Join(r.At.StatePath(), "commit.git"), For: "runs",
 		Without: `commit yourself, or set "commit": false`,
 	})
@@ -76,7 +80,7 @@ func (r *Run) beginCommits(ctx context.Context) error {
 		r.Screen.Warn("not committed, and stays so: " + decide.Names(repo.InProject(slices.Sorted(maps.Keys(before)))))
 	}
 	r.Record.Commits = &record.Commits{
-		Before: before, Features: p.Snapshot.Done(p.Snapshot.Record()),
+		Folder: repo.Folder(), Before: before, Features: p.Snapshot.Done(p.Snapshot.Record()),
 	}
 	return nil
 }

@@ -289,6 +289,39 @@ func TestCommitHereElsewhere(t *testing.T) {
 	w.want("the branch of the work tree", other.git(tree, "rev-parse", "HEAD"), commit)
 }
 
+// TestCommitHereOtherRepository has an agent remove the project's .git, and make another one: neither the repository
+// around the project nor that of the agent gets a commit.
+func TestCommitHereOtherRepository(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		below string
+		make  func(w *world)
+	}{
+		"around it": {"", func(w *world) {
+			around := filepath.Dir(w.top)
+			w.ok(os.Rename(filepath.Join(w.top, ".git"), filepath.Join(around, ".git")))
+		}},
+		"in it": {"packages/shop", func(w *world) {
+			w.git(w.project, "init", "-q")
+			w.git(w.project, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.below)
+			folder := w.openHere().Folder()
+			c.make(w)
+			w.write(w.project, "a.txt", "ONE\n")
+			o := Options{Project: w.project, Folder: folder, Env: w.env(), Except: []string{loops}}
+			r, err := Open(t.Context(), o)
+			w.refused(err, " is another repository than the one that was here when the run began: put its .git back")
+			if err == nil {
+				r.Close()
+			}
+		})
+	}
+}
+
 // TestCommitHereMoved lets a person commit and stage just before the branch moves: none of that is in our commit.
 func TestCommitHereMoved(t *testing.T) {
 	t.Parallel()

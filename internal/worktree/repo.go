@@ -29,7 +29,7 @@ import (
 // Options are what Open needs to know.
 type Options struct {
 	Project string   // absolute: a folder of the repository, or its root; "": a worker has none, and Keep holds
-	Folder  string   // without Project: that of the project in the run's repository, with slashes; "." for the root
+	Folder  string   // that of the project in its repository, with slashes; "." for the root; "": any
 	Env     []string // where programs and the user's files are
 	SHA256  bool     // without Project: the run's repository has ids of SHA-256
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
@@ -161,6 +161,10 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 	if o.Project == "" {
 		return nil
 	}
+	if o.Folder != "" && o.Folder != r.Folder() {
+		return fmt.Errorf("%s is another repository than the one that was here when the run began: "+
+			"put its .git back, or commit yourself", plain.Line(r.top, 300))
+	}
 	return r.find(ctx)
 }
 
@@ -240,6 +244,9 @@ func (r *Repo) leadsNowhere() error {
 }
 
 const heads = "refs/heads/"
+
+// Folder returns the folder of the project in its repository, as Options.Folder has it.
+func (r *Repo) Folder() string { return cmp.Or(r.prefix, ".") }
 
 // Branch returns the name of the loop's branch.
 func (r *Repo) Branch() string { return r.branch }
