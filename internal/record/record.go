@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
@@ -133,10 +134,12 @@ type Work struct {
 
 // Commits is what a run without lanes knows of its commits.
 type Commits struct {
-	Folder   string            `json:"folder"`   // of the project in its repository; see worktree.Options
-	Before   map[string]string `json:"before"`   // what was not committed when it began; see worktree.Repo.Uncommitted
-	Features []string          `json:"features"` // the features that were done then, or are committed since
-	Missing  string            `json:"missing"`  // why the last work is not committed, or not all of it; "": it is
+	Folder string `json:"folder"` // of the project in its repository; see worktree.Options
+
+	// Before is what was not committed when the run began; see worktree.Repo.Uncommitted.
+	Before   map[string]worktree.Draft `json:"before"`
+	Features []string                  `json:"features"` // those that were done then, or are committed since
+	Missing  string                    `json:"missing"`  // why the last work is not committed, or not all of it
 }
 
 // Missing says why the last work is not committed, or not all of it; "": it is, or the run makes no commits in the

@@ -63,7 +63,7 @@ func (r *Run) beginCommits(ctx context.Context) error {
 	if r.Record.Commits != nil {
 		return nil
 	}
-	before := map[string]string{}
+	before := map[string]worktree.Draft{}
 	repo, err := r.openProject(ctx, p)
 	if err == nil {
 		defer repo.Close()

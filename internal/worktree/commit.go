@@ -220,8 +220,8 @@ func (t *Tree) choose(ctx context.Context, s *picture, was string, files []chang
 // leavesOut reports whether a change is in no commit: it is one of the loops' files, or outside the project, or it was
 // there before. A file of Options.Tracked that was changed before stays out, whatever it is now.
 func (t *Tree) leavesOut(c change) bool {
-	id, is := t.before[c.name]
-	stays := id == c.now || c.mode == gitlink || slices.Contains(t.r.tracked, c.name)
+	draft, is := t.before[c.name]
+	stays := draft.Now == c.now || c.mode == gitlink || slices.Contains(t.r.tracked, c.name)
 	isOutside := t.only != "" && !strings.HasPrefix(c.name, t.only+"/")
 	return isOutside || t.r.excepted(c.name) || is && stays
 }
@@ -375,6 +375,14 @@ func (c change) made() bool { return strings.Trim(c.was, "0") == "" }
 
 func (c change) before() version { return version{c.oldMode, c.was} }
 func (c change) after() version  { return version{c.mode, c.now} }
+
+// idWas returns the id of what a file had, "" if it was not there.
+func (c change) idWas() string {
+	if c.made() {
+		return ""
+	}
+	return c.was
+}
 
 // changes returns the files that differ between two commits or trees. A rename is two of them.
 func (r *Repo) changes(ctx context.Context, from, to string) ([]change, error) {

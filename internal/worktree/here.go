@@ -18,9 +18,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Uncommitted returns the files of the project that are not as in its last commit, as CommitHere needs to know them:
-// from the root of the repository, each with the id of what it has. Those of Options.Except are not among them.
-func (r *Repo) Uncommitted(ctx context.Context) (map[string]string, error) {
+// Draft is a file that was not committed when a run began.
+type Draft struct {
+	Now   string `json:"now"`   // the id of what it had; zeros: it was deleted; "": it was too large to have one
+	Was   string `json:"was"`   // the id that it had in the last commit; "": it was not there
+	Aside bool   `json:"aside"` // what it had was gone meanwhile: a person may have stashed it
+}
+
+// Uncommitted returns the files of the project that are not as in its last commit, as CommitHere needs to know them, by
+// their names from the root of the repository. Those of Options.Except are not among them.
+func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
 	t, large, err := r.lookHere(ctx, maxUncommitted)
 	if err != nil {
 		return nil, err
@@ -29,13 +36,13 @@ func (r *Repo) Uncommitted(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{}
+	all := map[string]Draft{}
 	for _, name := range large {
-		all[name] = ""
+		all[name] = Draft{}
 	}
 	for _, c := range files {
 		if !t.leavesOut(c) {
-			all[c.name] = c.now
+			all[c.name] = Draft{Now: c.now, Was: c.idWas()}
 		}
 	}
 	if len(all) > maxUncommitted {
@@ -55,7 +62,7 @@ var errUncommitted = fmt.Errorf("more than %d files are not committed: commit th
 // is "" if nothing has changed; left names new files that look like the output of a build. It changes nothing, and says
 // why, if the work has changed a file of before, git is in the middle of something, or a file cannot be committed as it
 // is. The work has a message; its commits are not looked at.
-func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]string) (commit, left string, err error) {
+func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
@@ -68,7 +75,7 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]string)
 	}
 }
 
-func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]string) (commit, left string, err error) {
+func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
 	index, err := r.readIndex()
 	if err != nil {
 		return "", "", err
@@ -87,7 +94,9 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]string)
 	if err != nil {
 		return "", "", err
 	}
-	forgetCommitted(before, all, large)
+	if err := r.follow(ctx, t.base, before, all, large); err != nil {
+		return "", "", err
+	}
 	if err := t.choose(ctx, &s, was, all); err != nil {
 		return "", "", err
 	}
@@ -173,25 +182,59 @@ func (r *Repo) projectOnly(without []string) []string {
 	return args
 }
 
-// forgetCommitted takes the files out of before that are not among the changed ones any more.
-func forgetCommitted(before map[string]string, changed []change, large []string) {
-	still := map[string]bool{}
-	for _, c := range changed {
-		still[c.name] = true
-	}
+// follow notes in before what has become of its files. One that is not among the changed ones any more is taken out if
+// the commit head has another version than when the run began. If not, its person may bring it back: it is stashed, or
+// git ignores it now.
+func (r *Repo) follow(ctx context.Context, head string, before map[string]Draft, changed []change,
+	large []string) error {
+	missing := maps.Clone(before)
 	for _, name := range large {
-		still[name] = true
+		delete(missing, name)
 	}
-	maps.DeleteFunc(before, func(name, _ string) bool { return !still[name] })
+	for _, c := range changed {
+		delete(missing, c.name)
+		d := before[c.name]
+		switch {
+		case !d.Aside:
+		case d.Was != c.idWas(): // other work is committed there by now
+			delete(before, c.name)
+		case d.Now == c.now:
+			d.Aside = false
+			before[c.name] = d
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	entries, err := r.theirs().names(ctx, "ls-tree", "-r", "-z", "--full-tree", head) // MODE TYPE ID<tab>NAME
+	if err != nil {
+		return err
+	}
+	ids := map[string]string{}
+	for _, entry := range entries {
+		about, name, _ := strings.Cut(entry, "\t")
+		ids[name] = about[strings.LastIndex(about, " ")+1:]
+	}
+	for name, d := range missing {
+		_, err := os.Lstat(r.path(name))
+		switch {
+		case ids[name] != d.Was:
+			delete(before, name)
+		case d.Was != "" || err != nil:
+			d.Aside = true
+			before[name] = d
+		}
+	}
+	return nil
 }
 
 // mayCommit refuses a commit of files that were uncommitted before, and have changed since, and of new ones that go
 // through a filter: git add has taken them as they are.
-func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, before map[string]string) error {
+func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, before map[string]Draft) error {
 	var changed []string
 	var names strings.Builder
 	for _, c := range files {
-		if _, is := before[c.name]; is {
+		if d, is := before[c.name]; is && !d.Aside {
 			changed = append(changed, c.name)
 		}
 		if !c.gone() {

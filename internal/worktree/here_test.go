@@ -158,6 +158,52 @@ func TestCommitHereBefore(t *testing.T) {
 	}
 }
 
+// TestCommitHereAside has a person stash what was not committed, and an agent have git ignore it: back again, it stays
+// uncommitted. What is done meanwhile with a file whose change is stashed is work.
+func TestCommitHereAside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "packages/shop é")
+	for _, name := range []string{"edited.txt", "other.txt", "work.txt"} {
+		w.write(w.project, name, "1\n")
+	}
+	w.git(w.top, "add", "-A")
+	w.git(w.top, "commit", "-qm", "Second")
+	w.write(w.project, "edited.txt", "2\n")
+	w.write(w.project, "other.txt", "2\n")
+	w.write(w.project, "draft.txt", "2\n")
+	w.write(w.project, "hidden.txt", "2\n")
+	was := w.git(w.top, "status", "--porcelain")
+	r := w.openHere()
+	before, err := r.Uncommitted(t.Context())
+	w.ok(err)
+	commitWork := func(text, want string) {
+		t.Helper()
+		w.write(w.project, "work.txt", text)
+		commit, _, err := r.CommitHere(t.Context(), proven, before)
+		w.ok(err)
+		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), want)
+	}
+
+	w.write(w.project, ".gitignore", "hidden.txt\n")
+	w.git(w.project, "stash", "-q", "-u", "--", "edited.txt", "other.txt", "draft.txt")
+	commitWork("2\n", ".gitignore\nwork.txt")
+	w.git(w.project, "stash", "pop", "-q")
+	w.ok(os.Remove(filepath.Join(w.project, ".gitignore")))
+	commitWork("3\n", ".gitignore\nwork.txt")
+	w.want("what stays", w.git(w.top, "status", "--porcelain"), was)
+
+	w.git(w.project, "stash", "-q", "--", "edited.txt", "other.txt")
+	commitWork("4\n", "work.txt")
+	w.write(w.project, "edited.txt", "3\n")
+	commitWork("5\n", "edited.txt\nwork.txt")
+	w.write(w.project, "other.txt", "2\n")
+	w.write(w.project, "edited.txt", "2\n") // by now there is other work
+	commitWork("6\n", "edited.txt\nwork.txt")
+	w.write(w.project, "other.txt", "3\n")
+	_, _, err = r.CommitHere(t.Context(), proven, before)
+	w.refused(err, "other.txt was not committed when the run began, and has changed since: commit it yourself")
+}
+
 // TestUncommittedMany refuses to begin with more files than a record can have, before git reads them.
 func TestUncommittedMany(t *testing.T) {
 	t.Parallel()
@@ -253,7 +299,7 @@ func TestCommitHereForged(t *testing.T) {
 	w.git(w.top, "add", "mine.txt")
 	for _, commit := range []string{head, head + "^", "--help", ""} {
 		w.write(w.top, ".git/index.lock", commitText+commit+"\n0\n\n")
-		before := map[string]string{"a.txt": "", "mine.txt": w.git(w.top, "hash-object", "mine.txt")}
+		before := map[string]Draft{"a.txt": {}, "mine.txt": {Now: w.git(w.top, "hash-object", "mine.txt")}}
 		_, _, err := r.CommitHere(t.Context(), proven, before)
 		w.refused(err, "a.txt was not committed when the run began")
 		w.want("the branch", w.head(), head)

@@ -29,8 +29,8 @@ type Tree struct {
 	left   []string // see Left; from the root
 	agents string   // the agent's last commit, or the base, at the last Commit
 
-	only   string            // the folder of the project's own work tree that is committed; "": all
-	before map[string]string // of that work tree: see CommitHere
+	only   string           // the folder of the project's own work tree that is committed; "": all
+	before map[string]Draft // of that work tree: see CommitHere
 }
 
 // Dir returns the root of the work tree.
