@@ -222,10 +222,10 @@ func (a apart) irregular(visit func(path string) error) error {
 		if entry.IsDir() && name == ".git" && filepath.Dir(path) == filepath.Clean(a.work) {
 			return fs.SkipDir
 		}
-		waits := entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice) != 0
+		isPipe := waits(entry.Type())
 		isRules := same(name, ".gitignore") || same(name, ".gitattributes")
 		below, err := filepath.Rel(a.work, path)
-		if isRules && (waits || entry.Type()&fs.ModeSocket != 0) || waits && err == nil && InGit(below) {
+		if isRules && (isPipe || entry.Type()&fs.ModeSocket != 0) || isPipe && err == nil && InGit(below) {
 			return visit(path)
 		}
 		return nil

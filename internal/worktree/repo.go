@@ -189,6 +189,13 @@ func (r *Repo) find(ctx context.Context) error {
 		(major < 2 || major == 2 && minor < 38) {
 		return fmt.Errorf("%s is too old for %s: install git 2.38 or later", plain.Line(version, 60), r.users)
 	}
+	git := loopdir.GitFolder(r.top)
+	for _, name := range []string{"HEAD", "config", "commondir"} { // with these git finds a repository
+		path := filepath.Join(git, name)
+		if info, err := os.Lstat(path); err == nil && waits(info.Mode()) {
+			return errWaits(path)
+		}
+	}
 	for args, to := range map[string]*string{"--absolute-git-dir": &r.git, "--git-common-dir": &r.common} {
 		*to, err = r.refs(ctx, "rev-parse", args)
 		if err != nil {
@@ -214,14 +221,21 @@ func (r *Repo) find(ctx context.Context) error {
 	return nil
 }
 
+// waits reports whether git waits for somebody else when it opens a file.
+func waits(mode fs.FileMode) bool { return mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 }
+
+func errWaits(path string) error {
+	return fmt.Errorf("%s is no file, and git would wait for it: remove it", plain.Line(path, 300))
+}
+
 // leadsNowhere refuses a git folder that leads to another place. An agent can make it so, and git writes through links,
-// be they only of a branch's log.
+// be they only of a branch's log. It refuses pipes, too: a git that is killed while it waits leaves its locks.
 func (r *Repo) leadsNowhere() error {
 	trees := filepath.Join(r.common, "worktrees")
 	if !loopdir.SameFile(r.git, r.common) && !loopdir.SameFile(filepath.Dir(r.git), trees) {
 		return fmt.Errorf("%s leads to another repository: remove its commondir", r.git)
 	}
-	for _, name := range []string{"HEAD", "packed-refs", "refs", "reftable", "logs", "objects", "worktrees"} {
+	for _, name := range []string{"HEAD", "packed-refs", "refs", "reftable", "logs", "objects", "worktrees", "shallow"} {
 		err := filepath.WalkDir(filepath.Join(r.common, name), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case loopdir.Absent(err):
@@ -231,7 +245,10 @@ func (r *Repo) leadsNowhere() error {
 			case d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
 				return fmt.Errorf("%s is a link, and git would write where it leads: replace it with a real file or "+
 					"folder", plain.Line(path, 300))
-			case d.IsDir() && filepath.Base(filepath.Dir(path)) == "objects": // thousands of files, which git replaces
+			case waits(d.Type()):
+				return errWaits(path)
+			case d.IsDir() && filepath.Base(filepath.Dir(path)) == "objects" && d.Name() != "info":
+				// thousands of files, which git replaces
 				return fs.SkipDir
 			}
 			return nil
