@@ -186,12 +186,17 @@ func (r *Repo) here(ctx context.Context) (apart, error) {
 
 // unsplit makes a whole index of a split one, whose other part is in the repository's git folder.
 func (r *Repo) unsplit(ctx context.Context, here apart) error {
-	parts, err := filepath.Glob(filepath.Join(r.git, "sharedindex.*"))
-	if err != nil || len(parts) == 0 {
+	all, err := os.ReadDir(r.git)
+	if err != nil {
 		return err
 	}
-	for _, part := range parts {
-		name := filepath.Base(part)
+	isSplit := false
+	for _, part := range all {
+		name := part.Name()
+		if !strings.HasPrefix(name, "sharedindex.") {
+			continue
+		}
+		isSplit = true
 		text, err := loopdir.ReadFile(r.git, name, maxIndex)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(r.own, name), text, 0o600)
@@ -200,7 +205,9 @@ func (r *Repo) unsplit(ctx context.Context, here apart) error {
 			return err
 		}
 	}
-	_, err = here.git(ctx, "update-index", "--no-split-index")
+	if isSplit {
+		_, err = here.git(ctx, "update-index", "--no-split-index")
+	}
 	return err
 }
 

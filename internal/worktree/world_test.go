@@ -50,7 +50,7 @@ func newWorld(t testing.TB, below string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top := filepath.Join(dir, "my project 🎉")
+	top := filepath.Join(dir, "my [project] 🎉")
 	w := &world{TB: t, top: top, project: filepath.Join(top, below), home: filepath.Join(dir, "home"),
 		lanes: filepath.Join(dir, "cache of lanes")}
 	w.write(w.project, "a.txt", "one\ntwo\nthree\n")
