@@ -28,6 +28,9 @@ type Draft struct {
 // Uncommitted returns the files of the project that are not as in its last commit, as CommitHere needs to know them, by
 // their names from the root of the repository. Those of Options.Except are not among them.
 func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
+	if err := r.isOwn(); err != nil {
+		return nil, err
+	}
 	t, large, err := r.lookHere(ctx, maxUncommitted)
 	if err != nil {
 		return nil, err

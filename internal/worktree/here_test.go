@@ -317,10 +317,11 @@ func TestCommitHereElsewhere(t *testing.T) {
 	w.ok(os.Rename(filepath.Join(w.top, ".git"), filepath.Join(w.top, "aside")))
 	w.write(w.top, ".git", "gitdir: "+filepath.Join(other.top, ".git")+"\n")
 	r, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops}})
-	if err == nil {
-		defer r.Close()
-		_, _, err = r.CommitHere(t.Context(), proven, nil)
-	}
+	w.ok(err)
+	defer r.Close()
+	_, err = r.Uncommitted(t.Context())
+	w.refused(err, "leads to the repository of another folder")
+	_, _, err = r.CommitHere(t.Context(), proven, nil)
 	w.refused(err, "leads to the repository of another folder")
 	w.want("the other branch", other.git(other.top, "rev-parse", "HEAD"), theirs)
 
