@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -50,6 +52,12 @@ func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
 	}
 	if len(all) > maxUncommitted {
 		return nil, errUncommitted
+	}
+	for name := range all {
+		if !utf8.ValidString(name) { // the record of a run is JSON, and would have another name
+			return nil, fmt.Errorf("the name of %s is not in UTF-8: rename it, commit it, or let git ignore it",
+				plain.Line(r.fromProject(name), 300))
+		}
 	}
 	return all, nil
 }

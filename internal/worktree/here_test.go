@@ -216,6 +216,24 @@ func TestUncommittedMany(t *testing.T) {
 	w.refused(err, "more than 1000 files are not committed: commit them, or let git ignore them")
 }
 
+// TestUncommittedName refuses a name that the record of a run cannot have: it would be another one when the run goes
+// on, and the file would be committed.
+func TestUncommittedName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	name := "caf\xe9.txt"
+	if err := os.WriteFile(filepath.Join(w.project, name), []byte("x"), 0o644); err != nil {
+		t.Skip(err)
+	}
+	r := w.openHere()
+	_, err := r.Uncommitted(t.Context())
+	w.refused(err, " is not in UTF-8: rename it, commit it, or let git ignore it")
+	w.git(w.project, "add", name)
+	w.git(w.project, "commit", "-qm", "Name")
+	_, err = r.Uncommitted(t.Context())
+	w.ok(err)
+}
+
 // TestCommitHereLinks has an agent put links, pipes and folders where files of ours belong: nothing is written through
 // them, nothing waits, and the commit is there, or nothing is staged.
 func TestCommitHereLinks(t *testing.T) {
