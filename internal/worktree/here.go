@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -77,14 +78,23 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) 
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
-	const most = 3 // another program may look at the repository all the time, and git status writes the index
-	for n := 1; ; n++ {
+	for end := time.Now().Add(patience); ; {
 		commit, left, err = r.commitHere(ctx, w, before)
-		if n == most || !errors.Is(err, ErrMoved) {
+		isBusy := errors.Is(err, ErrMoved) || errors.Is(err, ErrLocked)
+		if !isBusy || time.Now().After(end) {
 			return commit, left, err
+		}
+		select {
+		case <-ctx.Done():
+			return commit, left, err
+		case <-time.After(patience / 100):
 		}
 	}
 }
+
+// patience is how long CommitHere tries again while other git commands work in the repository. An editor looks at it
+// all the time, and git status writes the index.
+const patience = 3 * time.Second
 
 func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
 	index, err := r.readIndex()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // proven is work that a stop has proven.
@@ -410,6 +411,32 @@ func TestCommitHereMoved(t *testing.T) {
 	w.want("our files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "a.txt")
 	w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nmine\nFirst")
 	w.clean()
+}
+
+// TestCommitHereBusy lets another git command have the index for a moment, before the look at the project and just
+// before the branch moves. Our commit waits for that.
+func TestCommitHereBusy(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"rev-parse", "commit-tree"} {
+		w := newWorld(t, "")
+		r := w.openHere()
+		w.write(w.project, "a.txt", "ONE\n")
+		times := 0
+		r.step = func(name string) {
+			if name != at {
+				return
+			}
+			times++
+			if times == 1 {
+				w.write(w.top, ".git/index.lock", "")
+				time.AfterFunc(200*time.Millisecond, func() { _ = os.Remove(r.indexLock()) })
+			}
+		}
+		commit, _, err := r.CommitHere(t.Context(), proven, nil)
+		w.ok(err)
+		w.want("the branch", w.head(), commit)
+		w.clean()
+	}
 }
 
 // TestCommitHereKilled kills CommitHere before each of its steps. The next one makes the commit once, and a person has
