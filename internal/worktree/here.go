@@ -80,7 +80,7 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) 
 	}
 	for end := time.Now().Add(patience); ; {
 		commit, left, err = r.commitHere(ctx, w, before)
-		isBusy := errors.Is(err, ErrMoved) || errors.Is(err, ErrLocked)
+		isBusy := errors.Is(err, ErrMoved) || errors.Is(err, ErrLocked) || errors.Is(err, errPruned)
 		if !isBusy || time.Now().After(end) {
 			return commit, left, err
 		}
@@ -97,6 +97,9 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) 
 const patience = 3 * time.Second
 
 func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
+	if err := r.noGC(); err != nil {
+		return "", "", err
+	}
 	index, err := r.readIndex()
 	if err != nil {
 		return "", "", err
@@ -304,6 +307,9 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 	if !bytes.Equal(now, before) {
 		return fmt.Errorf("%w or the index", ErrMoved)
 	}
+	if err := r.noGC(); err != nil {
+		return err
+	}
 	if err := r.OnBranch(ctx); err != nil {
 		return err
 	}
@@ -317,12 +323,34 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 		return err
 	}
 	r.step("moved")
-	err = os.Rename(aside, place)
+	_, err = r.theirs().git(ctx, "rev-list", "--objects", "--quiet", commit, "^"+head)
+	if err != nil { // git gc has worked meanwhile
+		err = fmt.Errorf("%w: %w", errPruned, err)
+	} else {
+		err = os.Rename(aside, place)
+	}
 	if err != nil { // else the next commit of the person would take this one back
 		_, back := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: no commit", heads+r.branch, head, commit)
 		err = errors.Join(err, back)
 	}
 	return err
+}
+
+var errPruned = errors.New("an object of the commit is gone")
+
+// noGC refuses a repository in which git gc works: with --prune=now it deletes the objects of a commit whose branch
+// moves meanwhile.
+func (r *Repo) noGC() error {
+	text, err := loopdir.ReadFile(r.common, "gc.pid", maxLock) // PID HOST
+	if err != nil {
+		return nil
+	}
+	id, _, _ := strings.Cut(string(text), " ")
+	pid, _ := strconv.Atoi(id)
+	if !proc.Alive(pid, "") {
+		return nil
+	}
+	return fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, filepath.Join(r.common, "gc.pid"))
 }
 
 // isOwn refuses a repository to which only a .git of the agent's leads. That of a work tree says where this is.

@@ -439,6 +439,47 @@ func TestCommitHereBusy(t *testing.T) {
 	}
 }
 
+// TestCommitHereCollected has git gc work at the time of a commit: it can throw away what no branch has yet. The branch
+// never has a commit with a file that is gone.
+func TestCommitHereCollected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	r := w.openHere()
+	w.write(w.project, "a.txt", "ONE\n")
+	head := w.head()
+	blob := w.git(w.top, "hash-object", "a.txt")
+	times := 0
+	r.step = func(name string) {
+		if name == "update-ref" {
+			times++
+		}
+		if name == "update-ref" && times == 1 {
+			w.ok(os.Remove(filepath.Join(w.top, ".git", "objects", blob[:2], blob[2:])))
+		}
+	}
+	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	w.ok(err)
+	w.want("its parent", w.git(w.top, "rev-parse", "HEAD^"), head)
+	w.want("the branch", w.head(), commit)
+	w.git(w.top, "fsck", "--no-dangling")
+	w.clean()
+
+	w.write(w.project, "a.txt", "TWO\n")
+	r.step = func(name string) {
+		if name == "commit-tree" {
+			w.write(w.top, ".git/gc.pid", fmt.Sprintf("%d here", os.Getpid()))
+		}
+	}
+	_, _, err = r.CommitHere(t.Context(), proven, nil)
+	w.refused(err, "another git command works in this repository, or one was killed: wait for it, or remove ")
+	w.want("the branch", w.head(), commit)
+	w.write(w.top, ".git/gc.pid", "0 here")
+	r.step = func(string) {}
+	_, _, err = r.CommitHere(t.Context(), proven, nil)
+	w.ok(err)
+	w.clean()
+}
+
 // TestCommitHereKilled kills CommitHere before each of its steps. The next one makes the commit once, and a person has
 // nothing staged.
 func TestCommitHereKilled(t *testing.T) {
