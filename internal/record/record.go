@@ -142,6 +142,11 @@ type Commits struct {
 	Missing  string                    `json:"missing"`  // why the last work is not committed, or not all of it
 }
 
+// IsCutOff reports whether a run was killed or interrupted, so that what it did last is in no commit.
+func (r *Run) IsCutOff() bool {
+	return r != nil && (r.Status == decide.InProgress || r.Status == decide.Interrupted)
+}
+
 // Missing says why the last work is not committed, or not all of it; "": it is, or the run makes no commits in the
 // project.
 func (r *Run) Missing() string {

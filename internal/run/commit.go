@@ -49,7 +49,8 @@ func (r *Run) openProject(ctx context.Context, p *loop.Picture, without ...strin
 	})
 }
 
-// beginCommits notes what is not committed when the run begins, and what is done. One that goes on knows that.
+// beginCommits notes what is not committed when the run begins, and what is done. One that goes on knows that, and one
+// that takes the place of a run that was cut off: else the work of that one would stay uncommitted.
 func (r *Run) beginCommits(ctx context.Context) error {
 	p, done, err := r.look()
 	if err != nil {
@@ -59,6 +60,9 @@ func (r *Run) beginCommits(ctx context.Context) error {
 	if !r.wantsCommits(p) {
 		r.Record.Commits = nil
 		return nil
+	}
+	if r.Record.Commits == nil && r.previous.IsCutOff() {
+		r.Record.Commits = r.previous.Commits
 	}
 	if r.Record.Commits != nil {
 		return nil
