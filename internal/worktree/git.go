@@ -116,7 +116,7 @@ func (a apart) names(ctx context.Context, args ...string) ([]string, error) {
 
 // settings are those of the repository and the user that count for our git folder, too. None names a program.
 const settings = `^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|` +
-	`longpaths|checkstat|trustctime|compression)|(user|author|committer)\.(name|email)|` +
+	`longpaths|checkstat|trustctime|compression|sharedrepository)|(user|author|committer)\.(name|email)|` +
 	`merge\.(conflictstyle|renamelimit))$`
 
 // rulesRegular refuses files with rules of the person's that git would wait for, such as pipes.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,28 @@ func TestCommitHere(t *testing.T) {
 		w.ok(err)
 		w.want("a second commit", commit, "")
 		w.want("the lock", w.read(w.top, ".git/index.lock"), "none")
+	}
+}
+
+// TestCommitHereShared commits in a repository that a group shares: the others can write there afterwards.
+func TestCommitHereShared(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs modes of files")
+	}
+	w := newWorld(t, "")
+	w.git(w.top, "init", "-q", "--shared=group")
+	w.git(w.top, "add", "-A")
+	r := w.openHere()
+	w.write(w.project, "a.txt", "ONE\n")
+	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	w.ok(err)
+	for _, name := range []string{"index", "objects/" + commit[:2]} {
+		info, err := os.Stat(filepath.Join(r.git, filepath.FromSlash(name)))
+		w.ok(err)
+		if info.Mode().Perm()&0o060 != 0o060 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
 	}
 }
 

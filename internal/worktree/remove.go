@@ -67,6 +67,9 @@ func copyAside(from, to string) (aside string, err error) {
 	aside = to + asideEnd
 	err = writeNew(aside, text, 0o644)
 	if err == nil {
+		err = os.Chmod(aside, info.Mode().Perm()) // core.sharedRepository asks for more than the umask lets through
+	}
+	if err == nil {
 		err = os.Chtimes(aside, time.Time{}, info.ModTime())
 	}
 	return aside, err
