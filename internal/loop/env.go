@@ -42,7 +42,7 @@ type Env struct {
 	PR         string   // the address of the pull request with the loop's work; "": there is none, or it is not known
 	ToMerge    string   // what a person is to do when the loop is complete, so that the work is where it belongs
 
-	// Uncommitted says why the host has not committed all work that is done, when an ending is told. "": it has.
+	// Uncommitted says why the host has not committed all work that is done, for the notice of an ending. "": it has.
 	Uncommitted string
 
 	// ChecksAtOnce is how many checks may run at the same time if ralph.json does not say. 0: one.

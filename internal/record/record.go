@@ -134,12 +134,10 @@ type Work struct {
 
 // Commits is what a run without lanes knows of its commits.
 type Commits struct {
-	Folder string `json:"folder"` // of the project in its repository; see worktree.Options
-
-	// Before is what was not committed when the run began; see worktree.Repo.Uncommitted.
-	Before   map[string]worktree.Draft `json:"before"`
-	Features []string                  `json:"features"` // those that were done then, or are committed since
-	Missing  string                    `json:"missing"`  // why the last work is not committed, or not all of it
+	Folder      string                    `json:"folder"`      // of the project; see worktree.Options
+	Drafts      map[string]worktree.Draft `json:"drafts"`      // what was not committed when the run began
+	Features    []string                  `json:"features"`    // those that were done then, or are committed since
+	Uncommitted string                    `json:"uncommitted"` // why the last work is not committed, or not all of it
 }
 
 // IsCutOff reports whether a run was killed or interrupted, so that what it did last is in no commit.
@@ -147,13 +145,13 @@ func (r *Run) IsCutOff() bool {
 	return r != nil && (r.Status == decide.InProgress || r.Status == decide.Interrupted)
 }
 
-// Missing says why the last work is not committed, or not all of it; "": it is, or the run makes no commits in the
+// Uncommitted says why the last work is not committed, or not all of it; "": it is, or the run makes no commits in the
 // project.
-func (r *Run) Missing() string {
+func (r *Run) Uncommitted() string {
 	if r.Commits == nil {
 		return ""
 	}
-	return plain.Line(r.Commits.Missing, 500)
+	return plain.Line(r.Commits.Uncommitted, 500)
 }
 
 // Waiting says for what a run waits.

@@ -104,8 +104,8 @@ func (r *Run) Elsewhere(env []string, project string) string {
 // ending says how the run ended. A person's pause ends the run, and the loop has no step that says so.
 func ending(r *Run, s *loop.Step) string {
 	if a := say.DecisionAnswer(s.Picture, s.Decision); a.End {
-		if missing := r.Missing(); missing != "" {
-			return a.Message + " · not committed: " + missing
+		if why := r.Uncommitted(); why != "" {
+			return a.Message + " · not committed: " + why
 		}
 		return a.Message
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -23,7 +24,7 @@ import (
 // record says which features are committed, so a run that is killed between the two makes up for that.
 
 const (
-	maxTitles   = 200 // characters of the first line of a commit's message
+	maxTitle    = 200 // characters of the first line of a commit's message
 	maxTrailers = 100 // features that a commit names
 
 	maxUnproven = 200 // of more files not all are known
@@ -43,14 +44,14 @@ func (r *Run) openProject(ctx context.Context, p *loop.Picture, without ...strin
 		folder = c.Folder
 	}
 	return worktree.Open(ctx, worktree.Options{
-		Project: r.At.Project, Folder: folder, Env: r.Env.Vars, Except: append(p.OwnFiles(), without...), Tracked: tracked,
+		Project: r.At.Project, Folder: folder, Env: r.Env.Vars, Except: append(p.LoopFiles(), without...), Tracked: tracked,
 		Own: filepath.Join(r.At.StatePath(), "commit.git"), For: "runs",
 		Without: `commit yourself, or set "commit": false`,
 	})
 }
 
-// beginCommits notes what is not committed when the run begins, and what is done. One that goes on knows that, and one
-// that takes the place of a run that was cut off: else the work of that one would stay uncommitted.
+// beginCommits notes what is not committed when the run begins, and what is done. A run that goes on has that in its
+// record. A new one takes it from a run that was cut off, whose work would stay uncommitted otherwise.
 func (r *Run) beginCommits(ctx context.Context) error {
 	p, done, err := r.look()
 	if err != nil {
@@ -67,11 +68,11 @@ func (r *Run) beginCommits(ctx context.Context) error {
 	if r.Record.Commits != nil {
 		return nil
 	}
-	before := map[string]worktree.Draft{}
+	var drafts map[string]worktree.Draft
 	repo, err := r.openProject(ctx, p)
 	if err == nil {
 		defer repo.Close()
-		before, err = repo.Uncommitted(ctx)
+		drafts, err = repo.Drafts(ctx)
 	}
 	if err != nil {
 		r.Screen.Warn("this run commits nothing: " + err.Error())
@@ -80,11 +81,11 @@ func (r *Run) beginCommits(ctx context.Context) error {
 	for _, text := range repo.Unlike(ctx) {
 		r.Screen.Warn(text)
 	}
-	if len(before) > 0 {
-		r.Screen.Warn("not committed, and stays so: " + decide.Names(repo.InProject(slices.Sorted(maps.Keys(before)))))
+	if len(drafts) > 0 {
+		r.Screen.Warn("not committed, and stays so: " + decide.Names(repo.InProject(slices.Sorted(maps.Keys(drafts)))))
 	}
 	r.Record.Commits = &record.Commits{
-		Folder: repo.Folder(), Before: before, Features: p.Snapshot.Done(p.Snapshot.Record()),
+		Folder: repo.Folder(), Drafts: drafts, Features: p.Snapshot.Done(p.Snapshot.Record()),
 	}
 	return nil
 }
@@ -97,35 +98,33 @@ func (r *Run) wantsCommits(p *loop.Picture) bool {
 // commitDone commits what has changed in the project, if a step has brought features that are done and in no commit, or
 // has completed the loop. That it cannot ends nothing: people hear why, and the next commit has it.
 func (r *Run) commitDone(ctx context.Context, s *loop.Step) {
-	c, list := r.Record.Commits, s.Picture.Snapshot.List
-	if c == nil || list.Err != nil {
+	c, snap, next := r.Record.Commits, &s.Picture.Snapshot, s.Decision.Next
+	if c == nil || snap.List.Err != nil {
 		return
 	}
-	next := s.Decision.Next
-	isDone := s.Picture.Snapshot.Done(next)
-	c.Features = slices.DeleteFunc(c.Features, func(id string) bool { return !slices.Contains(isDone, id) })
-	ids := slices.DeleteFunc(isDone, func(id string) bool { return slices.Contains(c.Features, id) })
+	done := snap.Done(next)
+	c.Features = slices.DeleteFunc(c.Features, func(id string) bool { return !slices.Contains(done, id) })
+	ids := slices.DeleteFunc(done, func(id string) bool { return slices.Contains(c.Features, id) })
 	isComplete := s.Decision.Verdict == decide.End && next.Status == decide.Complete
 	if len(ids) == 0 && !isComplete {
 		return
 	}
-	commit, err := r.commitProject(ctx, s.Picture, ids)
+	commit, left, err := r.commitProject(ctx, s.Picture, ids)
+	c.Uncommitted = left
 	if err == nil {
 		c.Features = append(c.Features, ids...)
 	} else {
-		c.Missing = plain.Line(err.Error(), 500)
+		c.Uncommitted = plain.Line(err.Error(), 500)
 	}
-	if commit != "" || c.Missing != "" {
-		r.Screen.Committed(commit, c.Missing)
+	if commit != "" || c.Uncommitted != "" {
+		r.Screen.Committed(commit, c.Uncommitted)
 	}
 	_ = r.save() // a later save says so if it fails
 }
 
 // commitProject commits what has changed in the project, for features that are done; none: for the loop as a whole. The
-// commit is "" if nothing has.
-func (r *Run) commitProject(ctx context.Context, p *loop.Picture, ids []string) (commit string, err error) {
-	c := r.Record.Commits
-	c.Missing = ""
+// commit is "" if nothing has. left says what the commit lacks, and why.
+func (r *Run) commitProject(ctx context.Context, p *loop.Picture, ids []string) (commit, left string, err error) {
 	var unproven []string // what the checks did not see as it is
 	for _, change := range p.NotCounted(ctx) {
 		if !strings.HasPrefix(change.Path, "../") {
@@ -133,26 +132,25 @@ func (r *Run) commitProject(ctx context.Context, p *loop.Picture, ids []string) 
 		}
 	}
 	if len(unproven) > maxUnproven {
-		return "", fmt.Errorf("the checks do not use more than %d files as they are here", maxUnproven)
+		return "", "", fmt.Errorf("the checks do not use more than %d files as they are here", maxUnproven)
 	}
 	repo, err := r.openProject(ctx, p, unproven...)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer repo.Close()
-	commit, left, err := repo.CommitHere(ctx, r.workOn(p, ids), c.Before)
+	commit, built, err := repo.CommitHere(ctx, r.workOn(p, ids), r.Record.Commits.Drafts)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	var missing []string
+	var all []string
 	if len(unproven) > 0 {
-		missing = append(missing, decide.Names(unproven)+", which the checks do not use as it is here")
+		all = append(all, decide.Names(unproven)+", which the checks do not use as it is here")
 	}
-	if left != "" {
-		missing = append(missing, left+", as the output of a build: let git ignore it, or commit it")
+	if built != "" {
+		all = append(all, built+", as the output of a build: let git ignore it, or commit it")
 	}
-	c.Missing = strings.Join(missing, "; ")
-	return commit, nil
+	return commit, strings.Join(all, "; "), nil
 }
 
 // workOn describes what is committed, as the merges of lanes do.
@@ -161,21 +159,28 @@ func (r *Run) workOn(p *loop.Picture, ids []string) worktree.Work {
 	var titles []string
 	for _, id := range named {
 		item, _ := p.Snapshot.List.Find(id)
-		titles = append(titles, strings.TrimSpace(id+" "+item.Title()))
+		titles = append(titles, titleOf(id, item))
 	}
-	whole := cmp.Or(p.Config.Task, "Work on the loop "+r.At.Name)
-	w := worktree.Work{
-		Message: plain.Line(cmp.Or(strings.Join(titles, ", "), whole), maxTitles),
-		More:    []string{"Ralph-Run: " + r.Record.ID, "Ralph-Agent: " + plain.Line(r.Record.Options.Agent, 80)},
-	}
+	message := cmp.Or(strings.Join(titles, ", "), p.Config.Task, "Work on the loop "+r.At.Name)
+	w := worktree.Work{Message: plain.Line(message, maxTitle)}
 	if len(named) > 0 {
 		w.Feature, w.Also = named[0], named[1:]
 	}
+	agent := r.Record.Options.Agent
 	if c := r.Record.Current; c != nil && c.Ended != nil {
-		w.More[1] = "Ralph-Agent: " + plain.Line(cmp.Or(c.Agent, r.Record.Options.Agent), 80)
+		agent = cmp.Or(c.Agent, agent)
 		w.Message += "\n\n" + words(c.Ended.Message)
 	}
+	w.More = r.trailers(agent)
 	return w
+}
+
+// titleOf names a feature in the first line of a commit's message.
+func titleOf(id string, item features.Item) string { return strings.TrimSpace(id + " " + item.Title()) }
+
+// trailers returns the lines about the run and its agent in the message of a commit.
+func (r *Run) trailers(agent string) []string {
+	return []string{"Ralph-Run: " + r.Record.ID, "Ralph-Agent: " + plain.Line(agent, 80)}
 }
 
 // marker matches a line with which an agent tells the loop how it stands.

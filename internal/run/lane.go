@@ -69,7 +69,7 @@ func (r *Run) openRepo(ctx context.Context, p *loop.Picture, branch string) (*wo
 
 // lanesExcept returns the files that no lane commits: its agent claims in a copy of the list.
 func lanesExcept(p *loop.Picture) []string {
-	all := p.OwnFiles()
+	all := p.LoopFiles()
 	if list := p.ListFile(); list != "" {
 		all = append(all, list)
 	}

@@ -90,7 +90,7 @@ const lostBase = "the branch in this folder has lost the commit from which it be
 // its own ones, or said at last.
 func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w worktree.Work, moved bool, err error) {
 	item, _ := list.Find(one.Feature)
-	message := plain.Line(strings.TrimSpace(one.Feature+" "+item.Title()), 200)
+	message := plain.Line(titleOf(one.Feature, item), maxTitle)
 	commit, moved, err := l.trees[one.Dir].Commit(ctx, message)
 	if err != nil {
 		return w, moved, err
@@ -112,10 +112,9 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	if last := words(one.Current.Ended.Message); text == message && last != "" { // it has committed nothing itself
 		text += "\n\n" + last
 	}
-	agent := plain.Line(one.Current.Agent, 80)
 	w = worktree.Work{
 		Commit: commit, Base: l.trees[one.Dir].Base(), Feature: one.Feature,
-		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
+		Message: plain.Text(text, maxOwn), More: l.trailers(one.Current.Agent),
 	}
 	if feature := one.Feature; feature != "" {
 		w.Mark = func(text []byte) []byte { return list.PassIn(text, feature) }

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Another
-// process that comes after a run that was killed before that tells them without it.
+// tellsLater reports whether the notifiers hear of an ending only after a command has opened a pull request. If the run
+// is killed before, another process lets them know without it.
 func (r *Run) tellsLater(s *loop.Step) bool {
 	ends := r.Record.Options.Workers > 0 && s.Decision.Verdict == decide.End
 	return ends && len(r.commands(s.Picture, config.OpenPR)) > 0

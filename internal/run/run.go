@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Run is a run that works a loop.
@@ -248,10 +247,14 @@ func (r *Run) noteUnmerged() {
 	})
 }
 
-// lacks reports whether the branch for which the work on another one is lacks some.
+// lacks reports whether the branch for which the work on another one is lacks some. If the loop cannot be read, it may.
 func (r *Run) lacks(b record.Branch) bool {
-	project := r.At.Project
-	return tree.Lacks(proc.EnvOutside(r.Env.Vars, project), project, b.Into, "refs/heads/"+b.Name)
+	p, done, err := r.look()
+	if err != nil {
+		return true
+	}
+	defer done()
+	return p.Lacks(b.Into, "refs/heads/"+b.Name)
 }
 
 // openFiles opens the files for people, which a run that is refused does not have.
@@ -500,7 +503,7 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 		if step.Decision.Binding != decide.Take { // else begin does it
 			r.commitDone(context.WithoutCancel(ctx), step)
 		}
-		l.Env.Uncommitted = r.Record.Missing()
+		l.Env.Uncommitted = r.Record.Uncommitted()
 		r.reports(step)
 		if r.tellsLater(step) {
 			return step, nil

@@ -148,7 +148,7 @@ type ran struct {
 		Away   bool   `json:"away"`
 	} `json:"merges"`
 	Commits struct {
-		Missing string `json:"missing"`
+		Uncommitted string `json:"uncommitted"`
 	} `json:"commits"`
 	Unmerged []struct {
 		Name string `json:"name"`

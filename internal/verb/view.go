@@ -124,7 +124,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 // they begin. Both are "" if it has all.
 func (r *ran) toMerge(p *loop.Picture) (why, command string) {
 	begun := r.Merges.Behind != "" || r.Merges.Commit != "" && !r.runs()
-	if !begun || !lacks(p, r.Merges.Into, "refs/heads/ralph/"+r.ID) {
+	if !begun || !p.Lacks(r.Merges.Into, "refs/heads/ralph/"+r.ID) {
 		return "", ""
 	}
 	l, branch := p.Loop, plain.Line(r.Merges.Into, 200)
@@ -157,24 +157,18 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 		if one.Open && !r.runs() {
 			why = cmp.Or(why, "the run ended before it was merged")
 		}
-		if why != "" && lacks(p, r.Merges.Into, "refs/heads/"+one.Branch) {
+		if why != "" && p.Lacks(r.Merges.Into, "refs/heads/"+one.Branch) {
 			feature := cmp.Or(plain.Line(one.Feature, 80), "other work")
 			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", feature, plain.Line(one.Branch, 150),
 				plain.Line(why, 300)))
 		}
 	}
 	for _, one := range r.Unmerged {
-		if lacks(p, one.Into, "refs/heads/"+one.Name) {
+		if p.Lacks(one.Into, "refs/heads/"+one.Name) {
 			all = append(all, say.Unmerged(one.Name, one.Into))
 		}
 	}
 	return all, command
-}
-
-// lacks reports whether a branch of the loop's project lacks commits that the commit of a name has.
-func lacks(p *loop.Picture, branch, name string) bool {
-	project := p.Loop.At.Project
-	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name, p.ListFile())
 }
 
 // Quick returns the status of a loop that was read. It hashes no work tree, so it does not tell which proofs are stale.
@@ -220,7 +214,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	run := lastRun(p)
 	if run != nil {
 		v.Spent = &run.Spent
-		v.Uncommitted = plain.Line(run.Commits.Missing, 500)
+		v.Uncommitted = plain.Line(run.Commits.Uncommitted, 500)
 		v.last = run.wrong(state)
 	}
 	v.Checked = named(Checks(l, MaxChecked), s.Checks)

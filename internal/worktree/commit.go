@@ -218,9 +218,9 @@ func (t *Tree) choose(ctx context.Context, s *picture, was string, files []chang
 }
 
 // leavesOut reports whether a change is in no commit: it is one of the loops' files, or outside the project, or it was
-// there before. A file of Options.Tracked that was changed before stays out, whatever it is now.
+// there before. A draft of Options.Tracked stays out, whatever it is now.
 func (t *Tree) leavesOut(c change) bool {
-	draft, is := t.before[c.name]
+	draft, is := t.drafts[c.name]
 	stays := draft.Now == c.now || c.mode == gitlink || slices.Contains(t.r.tracked, c.name)
 	isOutside := t.only != "" && !strings.HasPrefix(c.name, t.only+"/")
 	return isOutside || t.r.excepted(c.name) || is && stays

@@ -120,7 +120,7 @@ func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []cha
 	case len(inIndex) > 0:
 		return r.stagedError(inIndex)
 	case len(onDisk) > 0:
-		return fmt.Errorf(wouldWrite, decide.Names(r.fromProjects(onDisk)), "changed", "stash")
+		return fmt.Errorf(wouldWrite, decide.Names(r.InProject(onDisk)), "changed", "stash")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ const wouldWrite = "%s is %s in the project, and the merge would write it: commi
 
 // stagedError refuses files that a person has staged.
 func (r *Repo) stagedError(names []string) error {
-	return fmt.Errorf(wouldWrite, decide.Names(r.fromProjects(names)), "staged", "unstage")
+	return fmt.Errorf(wouldWrite, decide.Names(r.InProject(names)), "staged", "unstage")
 }
 
 // goneOf returns the files that a merge deletes.
@@ -260,7 +260,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		return err
 	}
 	return fmt.Errorf("%s was changed in the project before commit %.12s was written there, so it is left as it is: "+
-		"look at git diff, and take the commit's changes over", decide.Names(r.fromProjects(edited)), new)
+		"look at git diff, and take the commit's changes over", decide.Names(r.InProject(edited)), new)
 }
 
 // resume writes the files that a killed read-tree has not written, and notes all of them in our copy of the index. The

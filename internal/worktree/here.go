@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,18 +22,25 @@ import (
 
 // Draft is a file that was not committed when a run began.
 type Draft struct {
-	Now   string `json:"now"`   // the id of what it had; zeros: it was deleted; "": it was too large to have one
-	Was   string `json:"was"`   // the id that it had in the last commit; "": it was not there
-	Aside bool   `json:"aside"` // what it had was gone meanwhile: a person may have stashed it
+	Now  string `json:"now"`  // the id of what it had; zeros: it was deleted; "": it was too large to have one
+	Was  string `json:"was"`  // the id that it had in the last commit; "": it was not there
+	Gone bool   `json:"gone"` // its change was gone at the last look: a person may have stashed it
 }
 
-// Uncommitted returns the files of the project that are not as in its last commit, as CommitHere needs to know them, by
-// their names from the root of the repository. Those of Options.Except are not among them.
-func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
+// Drafts returns the files of the project that are not as in its last commit, by their names from the root of the
+// repository. Those of Options.Except are not among them.
+func (r *Repo) Drafts(ctx context.Context) (map[string]Draft, error) {
 	if err := r.isOwn(); err != nil {
 		return nil, err
 	}
-	t, large, err := r.lookHere(ctx, maxUncommitted)
+	t, untracked, err := r.lookHere(ctx)
+	if err == nil && len(untracked) > maxDrafts {
+		err = errDrafts
+	}
+	if err != nil {
+		return nil, err
+	}
+	large, err := r.largeOf(untracked)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +57,8 @@ func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
 			all[c.name] = Draft{Now: c.now, Was: c.idWas()}
 		}
 	}
-	if len(all) > maxUncommitted {
-		return nil, errUncommitted
+	if len(all) > maxDrafts {
+		return nil, errDrafts
 	}
 	for name := range all {
 		if !utf8.ValidString(name) { // the record of a run is JSON, and would have another name
@@ -63,23 +69,23 @@ func (r *Repo) Uncommitted(ctx context.Context) (map[string]Draft, error) {
 	return all, nil
 }
 
-// maxUncommitted is how many files may be uncommitted when a run begins.
-const maxUncommitted = 1000
+// maxDrafts is how many files may be uncommitted when a run begins.
+const maxDrafts = 1000
 
-var errUncommitted = fmt.Errorf("more than %d files are not committed: commit them, or let git ignore them",
-	maxUncommitted)
+var errDrafts = fmt.Errorf("more than %d files are not committed: commit them, or let git ignore them",
+	maxDrafts)
 
-// CommitHere commits what has changed in the project's own work tree, where a person may work, too. The files that
-// Uncommitted returned before stay uncommitted; those that somebody has committed since are taken out of before. commit
-// is "" if nothing has changed; left names new files that look like the output of a build. It changes nothing, and says
-// why, if the work has changed a file of before, git is in the middle of something, or a file cannot be committed as it
-// is. The work has a message; its commits are not looked at.
-func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
+// CommitHere commits what has changed in the project's own work tree, where a person may work, too. Drafts stay
+// uncommitted; CommitHere deletes those from the map that somebody has committed since. commit is "" if nothing has
+// changed; left names new files that look like the output of a build. It changes nothing, and says why, if the work has
+// changed a draft, git is in the middle of something, or a file cannot be committed as it is. The work has a message;
+// its commits are not looked at.
+func (r *Repo) CommitHere(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
 	for end := time.Now().Add(patience); ; {
-		commit, left, err = r.commitHere(ctx, w, before)
+		commit, left, err = r.commitHere(ctx, w, drafts)
 		isBusy := errors.Is(err, ErrMoved) || errors.Is(err, ErrLocked) || errors.Is(err, errPruned)
 		if !isBusy || time.Now().After(end) {
 			return commit, left, err
@@ -96,7 +102,7 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, before map[string]Draft) 
 // all the time, and git status writes the index.
 const patience = 3 * time.Second
 
-func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) (commit, left string, err error) {
+func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
 	if err := r.noGC(); err != nil {
 		return "", "", err
 	}
@@ -104,11 +110,15 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	t, large, err := r.lookHere(ctx, math.MaxInt)
+	t, untracked, err := r.lookHere(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	t.before = before
+	large, err := r.largeOf(untracked)
+	if err != nil {
+		return "", "", err
+	}
+	t.drafts = drafts
 	was, err := r.treeOf(ctx, t.base)
 	if err != nil {
 		return "", "", err
@@ -118,7 +128,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	if err := r.follow(ctx, t.base, before, all, large); err != nil {
+	if err := r.updateDrafts(ctx, t.base, drafts, all, large); err != nil {
 		return "", "", err
 	}
 	if err := t.choose(ctx, &s, was, all); err != nil {
@@ -126,7 +136,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) 
 	}
 	t.left = append(t.left, large...)
 	t.left = slices.DeleteFunc(t.left, func(name string) bool {
-		_, isKnown := before[name]
+		_, isKnown := drafts[name]
 		return isKnown
 	})
 	if s.clean {
@@ -136,7 +146,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	if err := r.mayCommit(ctx, t.files(), files, before); err != nil {
+	if err := r.mayCommit(ctx, t.files(), files, drafts); err != nil {
 		return "", "", err
 	}
 	commit, err = r.commitWork(ctx, w, s.tree, s.head)
@@ -150,10 +160,9 @@ func (r *Repo) commitHere(ctx context.Context, w Work, before map[string]Draft) 
 	return commit, t.Left(), r.putCommit(ctx, s.head, commit, with, index)
 }
 
-// lookHere returns the project's own work tree, with a copy of its index, and the large files in it that git does not
-// track. Git would copy these into the repository before anybody could leave them out. It is an error if there are more
-// untracked files than most.
-func (r *Repo) lookHere(ctx context.Context, most int) (t *Tree, large []string, err error) {
+// lookHere returns the project's own work tree, with a copy of its index, and the files in it that git neither tracks
+// nor ignores.
+func (r *Repo) lookHere(ctx context.Context) (t *Tree, untracked []string, err error) {
 	head, err := r.Head(ctx)
 	if err == nil {
 		err = r.idle()
@@ -168,14 +177,15 @@ func (r *Repo) lookHere(ctx context.Context, most int) (t *Tree, large []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := here.names(ctx, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"},
+	untracked, err = here.names(ctx, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"},
 		r.projectOnly(nil)...)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(names) > most {
-		return nil, nil, errUncommitted
-	}
+	t = &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index, only: r.prefix}
+	return t, untracked, err
+}
+
+// largeOf returns the large ones of some files. Git would copy them into the repository before anybody could leave them
+// out.
+func (r *Repo) largeOf(names []string) (large []string, err error) {
 	for _, name := range names {
 		info, err := os.Lstat(r.path(name))
 		if err == nil && info.Mode().IsRegular() && info.Size() > maxNew && !r.excepted(name) {
@@ -183,11 +193,10 @@ func (r *Repo) lookHere(ctx context.Context, most int) (t *Tree, large []string,
 		}
 	}
 	if len(large) > maxLarge {
-		return nil, nil, fmt.Errorf("more than %d files that git does not know have over %d MB: let git ignore them",
+		return nil, fmt.Errorf("more than %d files that git does not know have over %d MB: let git ignore them",
 			maxLarge, maxNew>>20)
 	}
-	t = &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index, only: r.prefix}
-	return t, large, nil
+	return large, nil
 }
 
 // maxLarge is how many large files may be untracked. Each is an argument of git.
@@ -206,25 +215,25 @@ func (r *Repo) projectOnly(without []string) []string {
 	return args
 }
 
-// follow notes in before what has become of its files. One that is not among the changed ones any more is taken out if
-// the commit head has another version than when the run began. If not, its person may bring it back: it is stashed, or
-// git ignores it now.
-func (r *Repo) follow(ctx context.Context, head string, before map[string]Draft, changed []change,
+// updateDrafts notes what has become of the drafts. One that is not among the changed files any more is deleted if the
+// commit head has another version of it than when the run began: somebody has committed it. If not, a person may bring
+// the change back, which is stashed, or which git ignores now.
+func (r *Repo) updateDrafts(ctx context.Context, head string, drafts map[string]Draft, changed []change,
 	large []string) error {
-	missing := maps.Clone(before)
+	missing := maps.Clone(drafts)
 	for _, name := range large {
 		delete(missing, name)
 	}
 	for _, c := range changed {
 		delete(missing, c.name)
-		d := before[c.name]
+		d := drafts[c.name]
 		switch {
-		case !d.Aside:
+		case !d.Gone:
 		case d.Was != c.idWas(): // other work is committed there by now
-			delete(before, c.name)
+			delete(drafts, c.name)
 		case d.Now == c.now:
-			d.Aside = false
-			before[c.name] = d
+			d.Gone = false
+			drafts[c.name] = d
 		}
 	}
 	if len(missing) == 0 {
@@ -243,22 +252,22 @@ func (r *Repo) follow(ctx context.Context, head string, before map[string]Draft,
 		_, err := os.Lstat(r.path(name))
 		switch {
 		case ids[name] != d.Was:
-			delete(before, name)
+			delete(drafts, name)
 		case d.Was != "" || err != nil:
-			d.Aside = true
-			before[name] = d
+			d.Gone = true
+			drafts[name] = d
 		}
 	}
 	return nil
 }
 
-// mayCommit refuses a commit of files that were uncommitted before, and have changed since, and of new ones that go
-// through a filter: git add has taken them as they are.
-func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, before map[string]Draft) error {
+// mayCommit refuses a commit of drafts that have changed, and of new files that go through a filter: git add has taken
+// them as they are.
+func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, drafts map[string]Draft) error {
 	var changed []string
 	var names strings.Builder
 	for _, c := range files {
-		if d, is := before[c.name]; is && !d.Aside {
+		if d, is := drafts[c.name]; is && !d.Gone {
 			changed = append(changed, c.name)
 		}
 		if !c.gone() {
@@ -267,7 +276,7 @@ func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, before
 	}
 	if len(changed) > 0 {
 		return fmt.Errorf("%s was not committed when the run began, and has changed since: commit it yourself",
-			decide.Names(r.fromProjects(changed)))
+			decide.Names(r.InProject(changed)))
 	}
 	return r.filtered(ctx, here, names.String())
 }

@@ -99,7 +99,7 @@ func (r *Repo) Join(ctx context.Context, one, other string) (commit string, conf
 	tree, conflicts, err := r.merge(ctx, one, other)
 	if err == nil && len(conflicts) > 0 {
 		var resolved bool
-		tree, resolved, err = r.settle(ctx, tree, conflicts)
+		tree, resolved, err = r.resolveList(ctx, tree, conflicts)
 		if !resolved {
 			return "", conflicts, err
 		}

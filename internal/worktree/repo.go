@@ -362,13 +362,12 @@ func (r *Repo) fromProject(name string) string {
 }
 
 // InProject returns paths below the root as ones from the project.
-func (r *Repo) InProject(names []string) []string { return r.fromProjects(slices.Clone(names)) }
-
-func (r *Repo) fromProjects(names []string) []string {
-	for i, name := range names {
-		names[i] = r.fromProject(name)
+func (r *Repo) InProject(names []string) []string {
+	all := make([]string, 0, len(names))
+	for _, name := range names {
+		all = append(all, r.fromProject(name))
 	}
-	return names
+	return all
 }
 
 // excepted reports whether a path below the root is never merged. That holds for Options.Except without those of

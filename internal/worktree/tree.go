@@ -30,7 +30,7 @@ type Tree struct {
 	agents string   // the agent's last commit, or the base, at the last Commit
 
 	only   string           // the folder of the project's own work tree that is committed; "": all
-	before map[string]Draft // of that work tree: see CommitHere
+	drafts map[string]Draft // of that work tree: see CommitHere
 }
 
 // Dir returns the root of the work tree.

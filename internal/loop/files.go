@@ -5,11 +5,13 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// OwnFiles returns the files and folders below the project that are the loops' own: what an agent writes there is in no
-// commit of a run.
-func (p *Picture) OwnFiles() []string {
+// LoopFiles returns the files and folders of the loops below the project. What an agent writes there is in no commit of
+// a run.
+func (p *Picture) LoopFiles() []string {
 	all := []string{loopdir.Below, loopdir.RunFolder}
 	if dir := p.inProject(p.Loop.At.Dir); dir != "" {
 		all = append(all, dir)
@@ -21,6 +23,12 @@ func (p *Picture) OwnFiles() []string {
 func (p *Picture) ListFile() string {
 	list, _ := features.Named(p.ListPath())
 	return p.inProject(list)
+}
+
+// Lacks reports whether a branch of the project lacks work that the commit of a name has. What the list says is no work.
+func (p *Picture) Lacks(branch, name string) bool {
+	project := p.Loop.At.Project
+	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name, p.ListFile())
 }
 
 // inProject returns a path as one below the project, with slashes; "": it is elsewhere.
