@@ -33,7 +33,7 @@ func rollout(home, thread string) string {
 	if !regexp.MustCompile(`^[0-9A-Za-z-]+$`).MatchString(thread) {
 		return ""
 	}
-	files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+thread+".jsonl"))
+	files := loopdir.Glob(home, "sessions/*/*/*/rollout-*-"+thread+".jsonl")
 	if len(files) == 0 {
 		return ""
 	}

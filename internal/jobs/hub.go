@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,12 +157,17 @@ const (
 // clear removes what was left of work that did not arrive whole, which its worker has, and what jobs of another run
 // began with.
 func (h *Hub) clear() error {
-	left, err := filepath.Glob(filepath.Join(h.opts.Dir, workMark+"*"))
-	if len(h.opts.Claims) == 0 {
-		left = append(left, h.Path(""))
+	entries, err := os.ReadDir(h.opts.Dir)
+	if loopdir.Absent(err) {
+		err = nil
 	}
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), workMark) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(h.opts.Dir, entry.Name())))
+		}
+	}
+	if len(h.opts.Claims) == 0 {
+		err = errors.Join(err, os.RemoveAll(h.Path("")))
 	}
 	return errors.Join(err, os.MkdirAll(h.Path(""), 0o700))
 }

@@ -121,6 +121,16 @@ func tooLarge(path string, limit int64) error {
 	return fmt.Errorf("%s is larger than %d MB; make it smaller", path, limit>>20)
 }
 
+// Glob returns the paths in a folder that match a pattern with slashes, sorted. No character of the folder's own path is a
+// part of the pattern, as it would be for filepath.Glob.
+func Glob(dir, pattern string) (paths []string) {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is right
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return paths
+}
+
 // ReadFile returns the content of the regular file at path. The path must not lead out of
 // dir. A file of more than limit bytes is an error.
 func ReadFile(dir, path string, limit int64) ([]byte, error) {

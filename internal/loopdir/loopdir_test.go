@@ -513,3 +513,21 @@ func TestCopyFolders(t *testing.T) {
 		}
 	}
 }
+
+// TestGlob finds files in a folder whose name has what patterns have.
+func TestGlob(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my [project]")
+	want := filepath.Join(dir, "lib", "a.txt")
+	if err := os.MkdirAll(filepath.Dir(want), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(want, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Glob(dir, "l*/*.txt"); len(got) != 1 || got[0] != want {
+		t.Errorf("found %q", got)
+	}
+	if got := Glob(filepath.Join(dir, "none"), "*"); got != nil {
+		t.Errorf("found %q in no folder", got)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // maker is a command that makes a folder.
@@ -196,16 +198,14 @@ func Sites(search, home string) (sites []string) {
 				tops = append(tops, filepath.Dir(filepath.Dir(real)))
 			}
 			if filepath.Base(folder) == "shims" { // of pyenv, which looks for the right one
-				all, _ := filepath.Glob(filepath.Join(filepath.Dir(folder), "versions", "*")) // the pattern is right
-				tops = append(tops, all...)
+				tops = append(tops, loopdir.Glob(filepath.Dir(folder), "versions/*")...)
 			}
 			break
 		}
 	}
 	for _, top := range tops {
 		for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages"} {
-			all, _ := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
-			sites = append(sites, all...)
+			sites = append(sites, loopdir.Glob(top, pattern)...)
 		}
 	}
 	slices.Sort(sites)
