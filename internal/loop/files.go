@@ -25,7 +25,8 @@ func (p *Picture) ListFile() string {
 	return p.inProject(list)
 }
 
-// Lacks reports whether a branch of the project lacks work that the commit of a name has. What the list says is no work.
+// Lacks reports whether a branch of the project lacks work that the commit of a name has. What the list says is no
+// work.
 func (p *Picture) Lacks(branch, name string) bool {
 	project := p.Loop.At.Project
 	return tree.Lacks(proc.EnvOutside(p.Loop.Env.Vars, project), project, branch, name, p.ListFile())
