@@ -121,8 +121,8 @@ func tooLarge(path string, limit int64) error {
 	return fmt.Errorf("%s is larger than %d MB; make it smaller", path, limit>>20)
 }
 
-// Glob returns the paths in a folder that match a pattern with slashes, sorted. No character of the folder's own path is a
-// part of the pattern, as it would be for filepath.Glob.
+// Glob returns the paths in a folder that match a pattern with slashes, sorted. No character of the folder's own path
+// is a part of the pattern, as it would be for filepath.Glob.
 func Glob(dir, pattern string) (paths []string) {
 	names, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is right
 	for _, name := range names {

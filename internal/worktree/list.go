@@ -125,8 +125,8 @@ func (r *Repo) withList(ctx context.Context, tree string, l listText) (string, e
 	return words[2], nil
 }
 
-// resolveList resolves a conflict that is in the list alone, between a commit of the run and one of a person, in the tree of
-// a merge. resolved is false if it cannot.
+// resolveList resolves a conflict that is in the list alone, between a commit of the run and one of a person, in the
+// tree of a merge. resolved is false if it cannot.
 func (r *Repo) resolveList(ctx context.Context, tree string, conflicts []Conflict) (merged string, resolved bool,
 	err error) {
 	if r.list == "" || len(conflicts) != 1 || conflicts[0].name != r.list {
