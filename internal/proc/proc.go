@@ -66,8 +66,6 @@ const (
 	// waitDelay is how long Run waits for the end of the output after the child has ended. A
 	// grandchild that left the group may hold the output open.
 	waitDelay = 200 * time.Millisecond
-	// guardDelay is the same with a guard. The guard needs the time to kill its program.
-	guardDelay = time.Second
 	// wholeDelay is the same if the output counts to its end. On a busy machine it is read late.
 	wholeDelay = 5 * time.Second
 )

@@ -54,8 +54,13 @@ func Known(start string) bool { return start != "" && strings.HasSuffix(start, "
 // one whose own parent ends, even of those in another session.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// killTime is how long killAdopted tries at most. Processes may fork while it kills them.
-const killTime = time.Second
+const (
+	// killTime is how long killAdopted tries at most. Processes may fork while it kills them, and on a busy machine
+	// each look at all processes takes long.
+	killTime = 5 * time.Second
+	// guardDelay is waitDelay with a guard, which kills its program and all that this left meanwhile.
+	guardDelay = killTime
+)
 
 // killAdopted kills all descendants of this process. It kills the children again and again,
 // because the children of a killed child become children of this process.

@@ -2,6 +2,11 @@
 
 package proc
 
+import "time"
+
+// guardDelay is waitDelay with a guard, which kills its group or its job meanwhile.
+const guardDelay = time.Second
+
 // Known reports whether start, a result of Start in another process, can be compared with a
 // result of Start in this process.
 func Known(start string) bool { return start != "" }
