@@ -115,7 +115,7 @@ func TestRunStorm(t *testing.T) {
 	}
 	try(h, "runner", "product", 60/stride(10), true, true)
 	h.control("works a loop that another run works", func(h *harness) { try(h, h.broken, "product", 10, true, false) })
-	h.control("takes a loop from a run", func(h *harness) { try(h, "runner", h.broken, 20, false, true) })
+	h.control("takes a loop from a run", func(h *harness) { try(h, "runner", h.broken, 200, false, true) })
 }
 
 // upset starts runs, sessions and verbs at once, kills some of them, and says what a person does then.

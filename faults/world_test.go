@@ -119,6 +119,10 @@ func (r result) killed() bool { return r.status < 0 }
 // patience is how long a run may take before it counts as hanging.
 const patience = 90 * time.Second
 
+// lockWait is how long a hook may wait for its loop's lock, a third of the timeout in the entry that init writes. The
+// system's queue for a lock is not in order: where hundreds wait, the first may get it last.
+const lockWait = 660 * time.Second / 3
+
 // run runs the program; with standard input it is the hook.
 func (w *world) run(stdin string, args ...string) (r result, err error) {
 	r, err = w.execute(stdin, args...)
@@ -130,14 +134,18 @@ func (w *world) run(stdin string, args ...string) (r result, err error) {
 
 // execute runs the program. An error means that it could not be run, or hangs.
 func (w *world) execute(stdin string, args ...string) (r result, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	r.hook = stdin != ""
+	limit := patience
+	if r.hook {
+		limit += lockWait
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	argv := append(append(w.wrap[:len(w.wrap):len(w.wrap)], w.path), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = w.project, w.env, strings.NewReader(stdin), &stdout, &stderr
 	cmd.WaitDelay = 10 * time.Second // on a busy machine, reading what it has printed takes time
-	r.hook = stdin != ""
 	if r.hook {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1")
 	}

@@ -125,8 +125,9 @@ func (s *Store) lockIn(name string, wait time.Duration, kills bool) (f *os.File,
 	}
 }
 
-// waitLock waits in the system's queue until it gets the lock, so that whoever came first is first. It returns
-// ErrLocked if the time is over, or if the file that it waits for is not the lock any more.
+// waitLock waits in the system's queue until it gets the lock. The queue is only roughly in order: whoever comes just
+// when the lock becomes free may get it first. It returns ErrLocked if the time is over, or if the file that it waits
+// for is not the lock any more.
 func (s *Store) waitLock(name string, end time.Time, kills bool) (*os.File, error) {
 	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
