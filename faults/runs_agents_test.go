@@ -21,8 +21,8 @@ var moods = map[string]int{
 	"says nothing": 0, "meets its limit": 4,
 }
 
-// sessionTime is how long a session with an agent in that mood may last. The others end by themselves, on a busy machine
-// late.
+// sessionTime is how long a session with an agent in that mood may last. Most end by themselves, late on a busy
+// machine.
 func sessionTime(mood string) string {
 	if strings.Contains(mood, "hangs") || mood == "is deaf" {
 		return "1s"
