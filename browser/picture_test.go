@@ -51,9 +51,9 @@ func TestPictures(t *testing.T) {
 	}
 	for i, text := range says {
 		w.Write(filepath.Join(logs, fmt.Sprint(i+1, ".log")), text+"\n")
-		r.Lanes = append(r.Lanes, record.Lane{Number: i + 1, Current: &record.Current{
-			Session: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i), StartedAt: time.Now().Add(-time.Minute),
-		}})
+		r.Lanes = append(r.Lanes, record.Lane{Number: i + 1, Current: &record.Current{Session: record.Session{
+			Number: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i), StartedAt: time.Now().Add(-time.Minute),
+		}}})
 	}
 	p.do(chromedp.Navigate(s.URL + "/the-token/"))
 	p.picture(w, "watch-list.png", 1280, 560, "light")

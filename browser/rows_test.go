@@ -300,9 +300,9 @@ func TestLive(t *testing.T) {
 	}
 	for i := 1; i <= 8; i++ {
 		w.Write(sessionLog(at, r.ID, i), strings.Repeat("one line\nanother line\n", 50))
-		r.Lanes = append(r.Lanes, record.Lane{Number: i, Current: &record.Current{
-			Session: i, Lane: i, Feature: fmt.Sprint("f", i), StartedAt: time.Now(),
-		}})
+		r.Lanes = append(r.Lanes, record.Lane{Number: i, Current: &record.Current{Session: record.Session{
+			Number: i, Lane: i, Feature: fmt.Sprint("f", i), StartedAt: time.Now(),
+		}}})
 	}
 	w.Commit(at, func(s *decide.State) { s.Session = decide.RunSession(r.ID) })
 	w.Run(at, r)

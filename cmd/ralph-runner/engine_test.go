@@ -49,7 +49,7 @@ func coordinates(file string) error {
 	defer h.Close()
 	var offers [2]*jobs.Offer
 	for i, feature := range []string{"a", "b"} {
-		current := &record.Current{Feature: feature}
+		current := &record.Current{Session: record.Session{Feature: feature}}
 		r.Lanes[i].Current = current
 		offers[i], err = h.Offer(jobs.Job{Feature: feature}, func(c *jobs.Claim) error {
 			current.Claim = nil

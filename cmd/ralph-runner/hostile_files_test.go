@@ -134,7 +134,7 @@ var (
 
 // runRecord is the record of the run r1, with more members.
 func runRecord(more string) string {
-	return `{"schema":2,"id":"r1","loop":"$LOOP","name":"checkout","options":{"agent":"text","asked":{},` +
+	return `{"schema":3,"id":"r1","loop":"$LOOP","name":"checkout","options":{"agent":"text","asked":{},` +
 		`"sessionTimeout":60000000000},"pid":0,"start":"","startedAt":"2026-01-01T00:00:00Z","status":"IN_PROGRESS",` +
 		more + "}"
 }

@@ -33,7 +33,7 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 		out.WriteString(v.line(time.Now()) + "\n")
 		v.Ended(r, r.Current, e)
 	}
-	v.Judged(r, *r.Current.Ended.Own)
+	v.Judged(r, *r.Current.Own)
 	v.Merged(1, r.Current.Feature, "", r.Waiting.Why)
 	v.Wait(r.Waiting.Until, r.Waiting.Why)
 	out.WriteString(v.line(time.Now()) + "\n")
@@ -82,7 +82,9 @@ func step(passed, all int) *loop.Step {
 // TestLine shows how far the run is from its first session on, and how long a feature takes.
 func TestLine(t *testing.T) {
 	v := &view{out: io.Discard, heard: map[int]agent.Heard{}, lanes: map[int]now{}}
-	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{Iteration: 4, Feature: "f1"}}
+	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{
+		Session: record.Session{Iteration: 4, Feature: "f1"},
+	}}
 	v.Session(r, r.Current, step(1, 2), "")
 	began := v.now.began
 	if got := v.line(began); got != "[claude] 1/2 · iteration 4/3 · f1 · 0s" {

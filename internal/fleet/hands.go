@@ -49,7 +49,7 @@ func Open(ctx context.Context, o jobs.Options, lanes []record.Lane, version stri
 		c := l.Current
 		switch {
 		case c == nil || c.Claim == nil:
-		case c.Ended != nil:
+		case c.HasEnded():
 			o.Kept = append(o.Kept, c.Claim.ID)
 		default:
 			o.Claims = append(o.Claims, jobs.Claim{

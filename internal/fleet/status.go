@@ -63,11 +63,11 @@ func Look(at *loopdir.Loop) (Status, error) {
 				Since: c.Claim.Since,
 			}
 			h.Worker, _, _ = strings.Cut(c.Claim.ID, ".")
-			if c.Ended != nil {
+			if c.HasEnded() {
 				h.State = "submitted"
 			}
 			s.Holders = append(s.Holders, h)
-		case c.Ended == nil:
+		case !c.HasEnded():
 			s.Open++
 		}
 	}

@@ -74,7 +74,7 @@ func newWorld(t testing.TB) *world {
 // open starts the engine, as a run does, or one that goes on.
 func (w *world) open() {
 	o := jobs.Options{URL: jobs.Embedded, Loop: "r", Dir: filepath.Join(w.dir, "engine"), Lease: 5 * time.Second}
-	lanes := []record.Lane{{Current: &record.Current{Feature: "a", Claim: w.saved}}}
+	lanes := []record.Lane{{Current: &record.Current{Session: record.Session{Feature: "a"}, Claim: w.saved}}}
 	hands, err := Open(w.Context(), o, lanes, "1", time.Minute, func(text string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -294,7 +294,7 @@ func furnish(w watchtest.World) {
 		Chain:   &record.Chain{Definition: "x:9", Legs: []record.Leg{{Leg: chain.Leg{Agent: "x", Limit: 9}}}},
 	}
 	for lane := 1; lane < 3; lane++ {
-		c := record.Current{Session: 7 + lane, Lane: lane, Feature: hostile, StartedAt: time.Now()}
+		c := record.Current{Session: record.Session{Number: 7 + lane, Lane: lane, Feature: hostile, StartedAt: time.Now()}}
 		r.Lanes = append(r.Lanes, record.Lane{Number: lane, Current: &c})
 	}
 	w.Run(running, r)

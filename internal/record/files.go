@@ -143,26 +143,15 @@ func (l *sessionLog) Close() error {
 // Session adds the line of a session that has ended, unless it is there. results are those of the loop's checks after
 // it; none if the session did not count, or if the step was taken by a process that was killed since.
 func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bool) {
-	if f.root == nil || c == nil || c.Ended == nil || f.has(r.ID, c.Session) {
+	if f.root == nil || c == nil || !c.HasEnded() || f.has(r.ID, c.Number) {
 		return
 	}
-	e := c.Ended
-	l := Session{
-		RunID: r.ID, Number: c.Session, Iteration: c.Iteration, Counted: counted,
-		Agent: cmp.Or(c.Agent, r.Options.Agent), Model: e.Model, Why: c.Why,
-		Feature: c.Feature, StartedAt: c.StartedAt, EndedAt: c.StartedAt.Add(e.Took), DurationSec: e.Took.Seconds(),
-		ExitCode: e.ExitCode, Outcome: string(e.Class), Problem: e.Problem, Signals: append([]string{}, e.Signals...),
-		Tokens: TokensOf(e.Used), Denied: e.Denied, Lane: c.Lane,
-		Worker: c.Worker, Machine: c.Machine, Merge: e.Merge, Checks: []Check{},
-	}
-	if r.Leg() != nil {
-		l.Leg = r.Chain.At + 1
-	}
-	if e.Own != nil {
-		l.Checks = append(l.Checks, e.Own.Checks...)
-	}
-	if e.Used.CostKnown {
-		l.CostUSD, l.Estimated = &e.Used.CostUSD, e.Used.Estimated
+	l := c.Session
+	l.Counted = counted
+	l.Agent = cmp.Or(l.Agent, r.Options.Agent)
+	l.Signals, l.Checks = append([]string{}, l.Signals...), []Check{}
+	if c.Own != nil {
+		l.Checks = append(l.Checks, c.Own.Checks...)
 	}
 	for _, r := range results {
 		l.Checks = append(l.Checks, Check{Name: r.Name, Feature: r.Feature, Passed: r.Passed})

@@ -9,12 +9,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-const sample = `{"schema":2,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loops/demo","name":"demo","options":` +
+const sample = `{"schema":3,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loops/demo","name":"demo","options":` +
 	`{"agent":"claude","asked":{"model":"opus"},"maxIterations":3,"maxCostUsd":1.5,` +
 	`"sessionTimeout":3600000000000,"hooks":[` +
 	`{"event":"on-complete","line":"true"}],"completeOn":["file:DONE"]},"pid":7,"start":"x","startedAt":` +
 	`"2026-01-01T00:00:00Z","status":"IN_PROGRESS","sessions":2,"spent":{"inputTokens":5,"costUsd":0.5},"work":[` +
-	`{"feature":"a","attempts":1,"took":5}],"current":{"session":2,"iteration":2,"ended":{"class":"done"}},"chain":` +
+	`{"feature":"a","attempts":1,"took":5}],"current":{"session":2,"iteration":2,"outcome":"done"},"chain":` +
 	`{"definition":"a:1 -> b:2","at":1,"legs":[{"agent":"a","limit":1,"job":true},{"agent":"b","limit":2,"loop":true}]}}`
 
 // FuzzRun reads any bytes as the record of a run. The result is an error, or a record that a run can go on from: its
@@ -22,7 +22,7 @@ const sample = `{"schema":2,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loop
 func FuzzRun(f *testing.F) {
 	f.Add([]byte(sample))
 	for _, text := range []string{
-		"", "null", `{"schema":3}`, `{"schema":2,"id":"../x"}`, `{"schema":1,"id":"r1"}`, strings.Repeat("[", 5000),
+		"", "null", `{"schema":4}`, `{"schema":3,"id":"../x"}`, `{"schema":2,"id":"r1"}`, strings.Repeat("[", 5000),
 	} {
 		f.Add([]byte(text))
 	}

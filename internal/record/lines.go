@@ -21,27 +21,27 @@ const Iterations = "iterations.jsonl"
 // reads them back.
 const Folder = loopdir.RunFolder
 
-// Session is a session of a run that has ended: a line of iterations.jsonl, and what people are shown of it. A stop of
-// a session of the hook is shown as one, too.
+// Session is a session of a run: of the record while the loop has not counted it, then a line of iterations.jsonl, and
+// what people are shown of it. A stop of a session of the hook is shown as one, too.
 type Session struct {
 	RunID       string     `json:"runId"`
-	Number      int        `json:"session"` // in the run; 0: a stop of the hook
-	Iteration   int        `json:"iteration"`
+	Number      int        `json:"session"`           // in the run; 0: a stop of the hook, or no worker has taken it yet
+	Iteration   int        `json:"iteration"`         // of the loop
 	Counted     bool       `json:"counted"`           // false: an interruption; the same iteration went on
 	Leg         int        `json:"leg,omitempty"`     // of a chain, from 1
 	Lane        int        `json:"lane,omitempty"`    // of several, from 1
-	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": none
+	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": this machine did, or nobody yet
 	Machine     string     `json:"machine,omitempty"` // of the worker
-	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work
+	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work; "": it was not to be merged
 	Agent       string     `json:"agent"`
-	Model       string     `json:"model"`
+	Model       string     `json:"model"`         // that worked, or that was asked for; "": the agent's own choice
 	Why         string     `json:"why,omitempty"` // why it was not the usual agent and model; "": none
 	Feature     string     `json:"feature"`
 	StartedAt   time.Time  `json:"startedAt"` // zero: not known
 	EndedAt     time.Time  `json:"endedAt"`
 	DurationSec float64    `json:"durationSec"`
 	ExitCode    int        `json:"exitCode"`
-	Outcome     string     `json:"outcome"` // of a stop: the verdict
+	Outcome     string     `json:"outcome"` // an agent.Class, or the verdict of a stop; "": its end is not known
 	Problem     string     `json:"problem,omitempty"`
 	Signals     []string   `json:"signals"`
 	Tokens      LineTokens `json:"tokens"`
@@ -62,6 +62,26 @@ type LineTokens struct {
 // TokensOf returns the tokens of a usage.
 func TokensOf(u agent.Usage) LineTokens {
 	return LineTokens{u.Input, u.Output, u.CacheRead, u.CacheWrite}
+}
+
+// HasEnded reports whether the end of the session is known.
+func (l Session) HasEnded() bool { return l.Outcome != "" }
+
+// Class returns how the session ended.
+func (l Session) Class() agent.Class { return agent.Class(l.Outcome) }
+
+// End notes how the session ended.
+func (l *Session) End(e agent.Ended) {
+	l.EndedAt, l.DurationSec = l.StartedAt.Add(e.Took), e.Took.Seconds()
+	l.Outcome, l.Problem, l.ExitCode = string(e.Class), e.Problem, e.ExitCode
+	l.Model = cmp.Or(e.Heard.Model, l.Model)
+	l.Denied = e.Denied
+
+	used := e.Usage
+	l.Tokens = TokensOf(used)
+	if used.CostKnown {
+		l.CostUSD, l.Estimated = &used.CostUSD, used.Estimated
+	}
 }
 
 // Check is how a check ended.

@@ -161,22 +161,17 @@ type Waiting struct {
 	Worker bool      `json:"worker,omitempty"` // a worker would end that
 }
 
-// Current is a session that was started, and whose end the loop's record may not have yet.
+// Current is a session that was started, and whose end the loop's record may not have yet. What it used is in the
+// record's sum as soon as it has ended.
 type Current struct {
-	Session   int       `json:"session"`   // its number in the run; 0: it is offered, and no worker has taken it
-	Iteration int       `json:"iteration"` // of the loop
-	Feature   string    `json:"feature"`
-	Lane      int       `json:"lane,omitempty"`    // the number of its lane; 0: there are no lanes
-	Worker    string    `json:"worker,omitempty"`  // who worked it elsewhere; "": this machine did, or nobody yet
-	Machine   string    `json:"machine,omitempty"` // of the worker
-	Claim     *Claim    `json:"claim,omitempty"`   // of the worker that has it, or had it when it ended; nil: none
-	Agent     string    `json:"agent"`
-	Model     string    `json:"model"`         // that it was asked for; "": the agent's own choice
-	Why       string    `json:"why,omitempty"` // why it was not the usual agent and model; "": none
-	StartedAt time.Time `json:"startedAt"`
-	PID       int       `json:"pid"` // of the guard that started the agent
-	Start     string    `json:"start"`
-	Ended     *Finished `json:"ended,omitempty"` // nil: it has not ended, as far as is known
+	Session
+	Claim   *Claim `json:"claim,omitempty"` // of the worker that has it, or had it when it ended; nil: none
+	PID     int    `json:"pid"`             // of the guard that started the agent
+	Start   string `json:"start"`
+	Message string `json:"message"`       // its end, at most MaxMessage bytes
+	Refused string `json:"refused"`       // the last tool that the agent's permissions refused; "": none, or not known
+	Claimed bool   `json:"claimed"`       // a signal other than the marker says that all is done
+	Own     *Own   `json:"own,omitempty"` // nil: there is no leg, or it has not been judged yet
 }
 
 // Claim says which worker elsewhere has a session. It is saved before the worker hears of it.
@@ -188,23 +183,6 @@ type Claim struct {
 	Since   time.Time `json:"since"`
 }
 
-// Finished is how a session ended. What it used is in the record's sum by then.
-type Finished struct {
-	Class    agent.Class   `json:"class"`
-	Message  string        `json:"message"` // its end, at most MaxMessage bytes
-	Problem  string        `json:"problem"`
-	ExitCode int           `json:"exitCode"`
-	Took     time.Duration `json:"took"`
-	Model    string        `json:"model"`
-	Denied   int           `json:"denied"`
-	Refused  string        `json:"refused"` // the last tool that the agent's permissions refused; "": none, or not known
-	Used     agent.Usage   `json:"used"`
-	Claimed  bool          `json:"claimed"` // a signal other than the marker says that all is done
-	Signals  []string      `json:"signals"`
-	Merge    string        `json:"merge,omitempty"` // what became of a lane's work; "": it was not to be merged
-	Own      *Own          `json:"own,omitempty"`   // nil: there is no leg, or it has not been judged yet
-}
-
 // MaxMessage is how many bytes of a final answer are kept. Its last line says how the loop stands.
 const MaxMessage = 256 << 10
 
@@ -212,7 +190,7 @@ const MaxMessage = 256 << 10
 func NewID() string { return strings.ToLower(rand.Text()[:10]) }
 
 // Schema is the version of the record that this program writes, and the only one that it goes on from.
-const Schema = 2
+const Schema = 3
 
 // Load returns the record of the last run over a loop, or nil if there is none.
 func Load(store *loopdir.Store) (*Run, error) {

@@ -143,11 +143,11 @@ func (r *Run) legCounted(c *record.Current, state decide.State) (over bool) {
 	}
 	leg.Iterations++
 	leg.Failed = ""
-	if own := c.Ended.Own; own != nil {
+	if own := c.Own; own != nil {
 		leg.Failed = own.Failed
 	}
-	leg.Message = left(c.Ended.Message)
-	moves := r.moves(c.Ended.Own, state)
+	leg.Message = left(c.Message)
+	moves := r.moves(c.Own, state)
 	if moves != 0 {
 		leg.Status, leg.EndedAt = decide.Complete, time.Now().UTC()
 		if moves < 0 && state.Status != decide.InProgress { // the run ends with the review

@@ -167,9 +167,9 @@ func (r *Run) workOn(p *loop.Picture, ids []string) worktree.Work {
 		w.Feature, w.Also = named[0], named[1:]
 	}
 	agent := r.Record.Options.Agent
-	if c := r.Record.Current; c != nil && c.Ended != nil {
+	if c := r.Record.Current; c != nil && c.HasEnded() {
 		agent = cmp.Or(c.Agent, agent)
-		w.Message += "\n\n" + words(c.Ended.Message)
+		w.Message += "\n\n" + words(c.Message)
 	}
 	w.More = r.trailers(agent)
 	return w

@@ -16,7 +16,7 @@ import (
 func (r *Run) end(s *loop.Step) error {
 	state := s.Decision.Next
 	for _, c := range r.Record.AllCurrent() {
-		if c.Ended == nil && state.Status.Judges() { // no lane has gone on with it
+		if !c.HasEnded() && state.Status.Judges() { // no lane has gone on with it
 			r.writeOff(c)
 		}
 	}

@@ -61,8 +61,8 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 		t.Agent = cmp.Or(ended.Agent, t.Agent)
 		t.Iteration = ended.Iteration
 		t.Feature = plain.Line(ended.Feature, 80)
-		t.Model = ended.Ended.Model
-		t.Outcome, t.ExitCode = string(ended.Ended.Class), ended.Ended.ExitCode
+		t.Model = ended.Model
+		t.Outcome, t.ExitCode = ended.Outcome, ended.ExitCode
 	}
 	return t
 }

@@ -17,14 +17,14 @@ import (
 // of the session: a run that is killed then knows it. There is none if a person stopped the run meanwhile.
 func (r *Run) judge(ctx context.Context) error {
 	leg, c := r.Record.Leg(), r.Record.Current
-	if leg == nil || c == nil || c.Ended == nil || c.Ended.Own != nil {
+	if leg == nil || c == nil || !c.HasEnded() || c.Own != nil {
 		return nil
 	}
 	s, err := r.lookAt()
 	if err != nil {
 		return err
 	}
-	own := &record.Own{Done: r.claims(leg, c.Ended, &s.Picture.Snapshot)}
+	own := &record.Own{Done: r.claims(leg, c, &s.Picture.Snapshot)}
 	if own.Done {
 		watched, stop := context.WithCancel(ctx)
 		defer stop()
@@ -45,17 +45,17 @@ func (r *Run) judge(ctx context.Context) error {
 	if ctx.Err() != nil && own.Failed != "" {
 		return nil // it was cut off; when the run goes on, the checks run again
 	}
-	byStatus := s.Picture.Snapshot.NoList && c.Ended.Claimed && len(leg.Checks) > 0
+	byStatus := s.Picture.Snapshot.NoList && c.Claimed && len(leg.Checks) > 0
 	own.Claims = own.Done && (!leg.Loop || byStatus)
-	c.Ended.Own = own
+	c.Own = own
 	r.Screen.Judged(r.Record, *own)
 	return r.save()
 }
 
 // claims reports whether a leg may be over with a session, so that its own checks are run.
-func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bool {
-	claims := e.Claimed || slices.Contains(e.Signals, record.Marker)
-	switch said, _ := decide.Said(e.Message, r.pattern); {
+func (r *Run) claims(leg *record.Leg, c *record.Current, s *decide.Snapshot) bool {
+	claims := c.Claimed || slices.Contains(c.Signals, record.Marker)
+	switch said, _ := decide.Said(c.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
 	case !leg.Loop:

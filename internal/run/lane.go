@@ -276,7 +276,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 			c.Lane = one.Number
 		}
 		if c != nil && left != nil {
-			c.Session, c.StartedAt, c.Claim = left.Session, left.StartedAt, left.Claim
+			c.Number, c.StartedAt, c.Claim = left.Number, left.StartedAt, left.Claim
 		}
 	})
 	if err != nil {
@@ -288,7 +288,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	session.Dir = tree.Project()
 	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
 	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
-	log := l.files.Log(c.Session)
+	log := l.files.Log(c.Number)
 	session.Log = log
 	one.stage = busy
 	claim := c.Claim
@@ -389,8 +389,8 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 	aside.Parked = plain.Line(why, 500)
 	one.Workspace = l.emptyWorkspace()
 	l.Record.Workspaces = append(l.Record.Workspaces, aside)
-	if one.Current != nil && one.Current.Ended != nil {
-		one.Current.Ended.Merge = record.Waits
+	if one.Current != nil && one.Current.HasEnded() {
+		one.Current.Merge = record.Waits
 	}
 	branch := ""
 	if aside.Open {

@@ -147,7 +147,7 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 			continue
 		}
 		isCounted := isCounted(one.Lane, state.Lanes)
-		if c.Ended == nil && c.Claim != nil && l.hands != nil {
+		if !c.HasEnded() && c.Claim != nil && l.hands != nil {
 			if !isCounted {
 				continue // the lane goes on with it when it has its feature again
 			}
@@ -159,7 +159,7 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 			if err := l.counted(c, nil, state); err != nil {
 				return nil, err
 			}
-		case !c.Ended.Class.Counts():
+		case !c.Class().Counts():
 			l.drop(one)
 		default:
 			one.stage = ended
@@ -172,8 +172,7 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 // lane, or none. A loop that has ended has forgotten its lanes, and has not counted work that waited to be tested.
 func isCounted(one *record.Lane, inLoop []decide.Lane) bool {
 	if len(inLoop) == 0 {
-		e := one.Current.Ended
-		return !one.Open || e == nil || e.Merge != ""
+		return !one.Open || !one.Current.HasEnded() || one.Current.Merge != ""
 	}
 	n := one.Number - 1
 	return n >= len(inLoop) || inLoop[n].Iteration != one.Current.Iteration
@@ -471,7 +470,7 @@ func (l *lanes) given(one *lane, claim *record.Claim) error {
 	c.Claim = claim
 	one.offered = claim == nil
 	if claim != nil {
-		if c.Session == 0 {
+		if c.Number == 0 {
 			l.begins(c, claim.Since)
 		}
 		c.StartedAt = claim.Since.UTC()
@@ -486,7 +485,7 @@ func (l *lanes) given(one *lane, claim *record.Claim) error {
 
 // drop forgets a session that does not count. What it did stays in its folder.
 func (l *lanes) drop(one *lane) {
-	if one.Current.Session > 0 { // else it was only offered
+	if one.Current.Number > 0 { // else it was only offered
 		l.takeNotes(one)
 		one.Given = cmp.Or(one.Given, "the session before yours was cut off, so a part may be half done")
 	}
@@ -528,8 +527,8 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		return s, l.save()
 	}
 	if c.Worker != "" && l.hands != nil {
-		worked := Worked{Ended: agent.Ended{Took: c.Ended.Took}, Worker: c.Worker, Machine: c.Machine}
-		l.hands.Judge(worked, c.Ended.Merge == record.Merged)
+		worked := Worked{Ended: agent.Ended{Took: c.Took()}, Worker: c.Worker, Machine: c.Machine}
+		l.hands.Judge(worked, c.Merge == record.Merged)
 	}
 	l.Record.Forget(c)
 	if d.Verdict != decide.End || d.Next.Status.Judges() {

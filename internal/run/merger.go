@@ -54,7 +54,7 @@ type outcome struct {
 func (l *lanes) submit(ctx context.Context, one *lane) {
 	one.stage = tested
 	if !one.Open { // the run was killed after the merge
-		one.Current.Ended.Merge = record.Merged
+		one.Current.Merge = record.Merged
 		one.done = outcome{moved: true}
 		return
 	}
@@ -109,7 +109,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 			text += "\n\n" + strings.TrimSpace(one)
 		}
 	}
-	if last := words(one.Current.Ended.Message); text == message && last != "" { // it has committed nothing itself
+	if last := words(one.Current.Message); text == message && last != "" { // it has committed nothing itself
 		text += "\n\n" + last
 	}
 	w = worktree.Work{
@@ -131,7 +131,7 @@ func (l *lanes) giveBack(ctx context.Context, one *lane, why, before string) {
 	one.stage = tested
 	one.Given = why
 	one.done.refused = true
-	one.Current.Ended.Merge = cmp.Or(one.Current.Ended.Merge, record.GivenBack)
+	one.Current.Merge = cmp.Or(one.Current.Merge, record.GivenBack)
 	if why == before {
 		l.park(ctx, one, why)
 		return
@@ -311,7 +311,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 			continue
 		}
 		one.Conflict(r.conflicts)
-		one.Current.Ended.Merge = record.Conflict
+		one.Current.Merge = record.Conflict
 		l.giveBack(ctx, one, one.Given, "")
 		for file, times := range one.Touched {
 			if times == mostConflicts {
@@ -380,7 +380,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 			ids = append(ids, one.Feature)
 		}
 		one.Open, one.Touched = false, nil
-		one.Current.Ended.Merge = record.Merged
+		one.Current.Merge = record.Merged
 		one.stage = tested
 		one.done = outcome{results: b.results, tip: b.tip, moved: one.done.moved}
 	}

@@ -81,7 +81,7 @@ func (r *Run) switched(c *record.Current) {
 	}
 	c.Why = cmp.Or(c.Why, "the usual one again")
 	r.Record.Switches = append(r.Record.Switches, record.Switch{
-		Session: c.Session, Feature: c.Feature, Agent: c.Agent, Model: c.Model, Why: c.Why,
+		Session: c.Number, Feature: c.Feature, Agent: c.Agent, Model: c.Model, Why: c.Why,
 	})
 	r.Record.Switches = r.Record.Switches[max(0, len(r.Record.Switches)-maxSwitches):]
 }

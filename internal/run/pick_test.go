@@ -60,7 +60,7 @@ func TestRetryFallback(t *testing.T) {
 	if class != decide.RateLimit || until.IsZero() || until.After(time.Now()) {
 		t.Errorf("b is free, and the run goes on at %v (%s)", until, class)
 	}
-	r.Record.Current = &record.Current{Agent: "b"}
+	r.Record.Current = &record.Current{Session: record.Session{Agent: "b"}}
 	if until, _, _ := r.retry(r.Record.Current, hour, 0); !until.IsZero() {
 		t.Errorf("nobody is free, the run does not wait, and it goes on at %v", until)
 	}
@@ -96,7 +96,7 @@ func TestModel(t *testing.T) {
 	} {
 		r := Run{Rows: Rows{"x": {Name: "x", ModelFlag: "--model"}}}
 		r.Record.Options = record.Options{Agent: "x", Asked: agent.Asked{Model: tc.asked}, Escalate: tc.escalate}
-		c := &record.Current{Session: 1, Feature: tc.feature.ID}
+		c := &record.Current{Session: record.Session{Number: 1, Feature: tc.feature.ID}}
 		r.Record.Current = c
 		if tc.attempts > 0 {
 			r.Record.WorkOn(c.Feature).Attempts = tc.attempts
@@ -111,7 +111,7 @@ func TestModel(t *testing.T) {
 	}
 	r := Run{Rows: Rows{"x": {Name: "x"}}} // it takes no model
 	r.Record.Options = record.Options{Agent: "x", Escalate: []string{"sonnet"}}
-	if asked := r.pick(&record.Current{Feature: "a"}, own); asked.Model != "" {
+	if asked := r.pick(&record.Current{Session: record.Session{Feature: "a"}}, own); asked.Model != "" {
 		t.Errorf("an agent that takes no model is asked for %s", asked.Model)
 	}
 }

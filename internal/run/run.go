@@ -293,7 +293,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		r.noteUnmerged()
 	}
 	for _, c := range r.Record.AllCurrent() {
-		if c.Session == 0 { // no worker is known to have taken it
+		if c.Number == 0 { // no worker is known to have taken it
 			r.Record.Forget(c)
 		}
 	}
@@ -330,7 +330,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if step.Decision.Next.Iteration > pending.Iteration { // the loop counted it
 		return step, r.counted(pending, nil, step.Decision.Next)
 	}
-	if !pending.Ended.Class.Counts() {
+	if !pending.Class().Counts() {
 		r.lost(pending)
 		return step, nil
 	}
@@ -352,10 +352,10 @@ func (r *Run) left() *record.Current {
 	if c == nil {
 		return nil
 	}
-	unsure := c.Ended == nil
+	unsure := !c.HasEnded()
 	r.notEnded(c)
 	state, err := r.store.State()
-	if c.Ended.Class.Counts() || unsure && err == nil && state.Session == r.Record.Session() {
+	if c.Class().Counts() || unsure && err == nil && state.Session == r.Record.Session() {
 		return c
 	}
 	r.lost(c)
@@ -364,9 +364,9 @@ func (r *Run) left() *record.Current {
 
 // notEnded notes an end of a session whose end is not recorded.
 func (r *Run) notEnded(c *record.Current) {
-	if c.Ended == nil {
-		c.Ended = &record.Finished{Class: agent.Stopped, ExitCode: -1,
-			Problem: "its end is not recorded: the run was killed, or could not write"}
+	if !c.HasEnded() {
+		const why = "its end is not recorded: the run was killed, or could not write"
+		c.End(agent.Ended{Outcome: agent.Outcome{Class: agent.Stopped, Problem: why}, ExitCode: -1})
 		r.Record.Spent.Add(agent.Usage{})
 		r.noteFiles(true)
 	}
@@ -405,7 +405,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 	r.commitDone(ctx, step)
 	for _, c := range r.Record.AllCurrent() {
 		r.notEnded(c)
-		if c.Lane > 0 && !c.Ended.Class.Counts() { // the loop ended with the session of another lane
+		if c.Lane > 0 && !c.Class().Counts() { // the loop ended with the session of another lane
 			r.lost(c)
 		} else if err := r.counted(c, nil, state); err != nil {
 			return nil, err
@@ -421,7 +421,7 @@ func waitForAgent(c *record.Current) error {
 	}
 	for end := time.Now().Add(10 * time.Second); proc.Alive(c.PID, c.Start); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			return fmt.Errorf("the agent of session %d still runs: process %d; end it, then repeat this", c.Session, c.PID)
+			return fmt.Errorf("the agent of session %d still runs: process %d; end it, then repeat this", c.Number, c.PID)
 		}
 	}
 	return nil
@@ -590,7 +590,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
-	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Ended.Own == nil {
+	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Own == nil {
 		return r.interrupt(ctx, r.ends(""))
 	}
 	ev := r.stopEvent(r.Record.Current, r.limit(r.Record.Current, 1))

@@ -123,7 +123,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	if err != nil {
 		return agent.NoStart(err)
 	}
-	log := r.files.Log(c.Session)
+	log := r.files.Log(c.Number)
 	defer log.Close()
 	r.Screen.Session(r.Record, c, s, feature.Title())
 	ctx, stop := context.WithCancel(ctx)
@@ -145,7 +145,11 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
 	error) {
 	r.sayBranch()
-	c := &record.Current{Iteration: iteration, Feature: feature.ID}
+	c := &record.Current{}
+	c.RunID, c.Iteration, c.Feature = r.Record.ID, iteration, feature.ID
+	if r.Record.Leg() != nil {
+		c.Leg = r.Record.Chain.At + 1
+	}
 	if r.Engine == nil {
 		r.begins(c, time.Now())
 	}
@@ -164,11 +168,11 @@ func (r *Run) starts(iteration int, feature features.Item, set func(*record.Curr
 // begins counts a session that begins, and gives it its number.
 func (r *Run) begins(c *record.Current, at time.Time) {
 	r.addSessions(1)
-	c.Session = r.Record.Sessions
+	c.Number = r.Record.Sessions
 	c.StartedAt = at.UTC()
 	for i := range r.Record.Switches {
 		if one := &r.Record.Switches[i]; one.Session == 0 && one.Feature == c.Feature {
-			one.Session = c.Session
+			one.Session = c.Number
 		}
 	}
 }
@@ -207,27 +211,25 @@ func (r *Run) addSessions(n int) {
 // ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten. One that no
 // worker has taken was none. The error is that the record could not be saved.
 func (r *Run) ended(c *record.Current, e agent.Ended) error {
-	if c.Session == 0 {
+	if c.Number == 0 {
 		return nil
 	}
-	message := e.Message[max(0, len(e.Message)-record.MaxMessage):]
-	c.Ended = &record.Finished{
-		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,
-		Refused: e.Refused, Model: cmp.Or(e.Heard.Model, c.Model), Used: e.Usage,
-	}
+	c.End(e)
+	c.Message = e.Message[max(0, len(e.Message)-record.MaxMessage):]
+	c.Refused = e.Refused
 	if e.Class.Counts() {
 		r.Record.Warm(r.Record.AgentOf(c))
 	}
-	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
+	c.Signals, c.Claimed = r.signals(e)
 	if e.Class.Breaks() {
 		r.noteFiles(true)
 	}
 	if decide.Stray(e.Message) {
 		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in "+
-			"the agent's own words", c.Session))
+			"the agent's own words", c.Number))
 	}
 	if r.promised(e.Message) {
-		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
+		c.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
 	before := r.Record.Spent
 	r.Record.Spent.Add(e.Usage)
@@ -325,20 +327,20 @@ func (r *Run) wait(ctx context.Context, until time.Time, why string) {
 func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 	ev := r.event(decide.EventStop)
 	ev.Why, ev.Raise = limit.why(), limit.raise
-	if c == nil || c.Ended == nil {
+	if c == nil || !c.HasEnded() {
 		return ev
 	}
-	ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
-	ev.Broken = c.Ended.Class.Breaks()
-	ev.ExitCode = strconv.Itoa(c.Ended.ExitCode)
-	if c.Ended.Denied > 0 {
-		ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
+	ev.Message, ev.Claimed = c.Message, c.Claimed
+	ev.Broken = c.Class().Breaks()
+	ev.ExitCode = strconv.Itoa(c.ExitCode)
+	if c.Denied > 0 {
+		ev.Denied = cmp.Or(c.Refused, "a tool")
 	}
-	if own := c.Ended.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
+	if own := c.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
 		ev.Message += "\n" + decide.Promised
 	}
 	if r.Record.Leg() != nil {
-		ev.Decide = r.legStop(c.Ended.Own, limit).decide
+		ev.Decide = r.legStop(c.Own, limit).decide
 	}
 	if ev.Why != "" && c.Worker != "" {
 		ev.Why += ", as its workers say; the last one was " + c.Worker
@@ -364,15 +366,14 @@ func (l ownLimit) why() string {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	ended := &record.Finished{}
-	judged := c != nil && c.Ended != nil
-	if judged {
-		ended = c.Ended
+	if c == nil {
+		c = &record.Current{}
 	}
-	back := r.Record.Leg().IsReview() && ended.Own != nil && ended.Own.Done // else the limit does not count
+	judged := c.HasEnded()
+	back := r.Record.Leg().IsReview() && c.Own != nil && c.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens() + spent.PresumedTokens; {
-	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || ended.Class == agent.Budget):
+	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || c.Class() == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}

@@ -158,10 +158,10 @@ type ran struct {
 
 // current is a session of a run that has begun, and of which the loop does not know yet.
 type current struct {
-	Feature   string          `json:"feature"`
-	Session   int             `json:"session"`
-	StartedAt time.Time       `json:"startedAt"`
-	Ended     json.RawMessage `json:"ended"`
+	Feature   string    `json:"feature"`
+	Session   int       `json:"session"`
+	StartedAt time.Time `json:"startedAt"`
+	Outcome   string    `json:"outcome"` // "": it has not ended
 }
 
 type ranLane struct {
@@ -174,7 +174,7 @@ type ranLane struct {
 }
 
 // runs reports whether the agent of the session works, if the run does.
-func (c current) runs() bool { return c.Session > 0 && c.Ended == nil }
+func (c current) runs() bool { return c.Session > 0 && c.Outcome == "" }
 
 // runs reports whether the process of the run works. r may be nil.
 func (r *ran) runs() bool { return r != nil && r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start) }

@@ -77,7 +77,7 @@ func (r *ran) signs(p *loop.Picture) (all []Sign, others bool) {
 			log := loopdir.SessionLog(r.ID, c.Session)
 			add(one.Number, filepath.Join(p.Loop.At.Project, loopdir.RunFolder, log), c.StartedAt)
 		}
-		others = others || one.Current.Ended != nil
+		others = others || one.Current.Outcome != ""
 	}
 	return all, others
 }

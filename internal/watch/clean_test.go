@@ -24,7 +24,7 @@ func TestClean(t *testing.T) {
 		hostile.Fill(&r, text)
 		hostile.Fill(&line, text)
 		r.PID, r.Start, r.EndedAt = os.Getpid(), proc.Start(os.Getpid()), time.Time{} // it works
-		r.Current.Ended = nil
+		r.Current.Outcome = ""
 		run := runOf(&r)
 		shown := fmt.Sprintf("%+v %+v\n", *run, *run.Session)
 		w := watchtest.New(t)

@@ -148,7 +148,7 @@ func TestTold(t *testing.T) {
 			t.Errorf("session %d: %+v, %v", session, got, err)
 		}
 	}
-	w.Write(filepath.Join(at.StatePath(), "run.json"), `{"schema": 3, "id": "r1", "name": "demo"}`)
+	w.Write(filepath.Join(at.StatePath(), "run.json"), `{"schema": 4, "id": "r1", "name": "demo"}`)
 	if got, err := Told(w.Env, at.Dir, 1, ""); err == nil || !strings.Contains(err.Error(), "a later version") {
 		t.Errorf("a run of a later version: %+v, %v", got, err)
 	}

@@ -59,7 +59,7 @@ func TestStuck(t *testing.T) {
 			r.Current.StartedAt = time.Now()
 		}, long), "working", "", "none: "},
 		"a lane, and work of the other is tested": {byRun(func(_ *loopdir.Loop, r *record.Run) {
-			r.Lanes[1].Current.Ended = &record.Finished{}
+			r.Lanes[1].Current.Outcome = "done"
 		}, long, long), "working", lanes, "none: "},
 		"a lane, and the others are done": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Lanes[1].Current = nil

@@ -264,11 +264,11 @@ func runOf(r *record.Run) *Run {
 		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
 	}
 	for _, c := range r.AllCurrent() {
-		if c.Ended != nil || c.Session == 0 || !found.Works { // 0: no worker has taken it
+		if c.HasEnded() || c.Number == 0 || !found.Works { // 0: no worker has taken it
 			continue
 		}
 		one := Session{
-			Number: c.Session, Lane: c.Lane, Agent: plain.Line(r.AgentOf(c), 80), Feature: plain.Line(c.Feature, 80),
+			Number: c.Number, Lane: c.Lane, Agent: plain.Line(r.AgentOf(c), 80), Feature: plain.Line(c.Feature, 80),
 			StartedAt: c.StartedAt,
 		}
 		if found.Session == nil {

@@ -26,7 +26,7 @@ func TestLook(t *testing.T) {
 	w.Commit(w.Loop("hook"), func(s *decide.State) { s.Status, s.ExitReason = decide.Complete, "promise" })
 	r := record.Run{
 		ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Iterations: 2, Sessions: 3,
-		Current: &record.Current{Session: 3, Feature: "f3\x1b[31m"},
+		Current: &record.Current{Session: record.Session{Number: 3, Feature: "f3\x1b[31m"}},
 		Spent:   record.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
 	}
 	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
@@ -88,9 +88,9 @@ func follow(w watchtest.World) (await func(what string, is func(*Picture) bool))
 // TestLanes reads what the lanes of a run work on.
 func TestLanes(t *testing.T) {
 	r := record.Run{ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Lanes: []record.Lane{
-		{Number: 1, Current: &record.Current{Session: 4, Lane: 1, Feature: "a\x1b[31m"}},
-		{Number: 2, Current: &record.Current{Session: 2, Lane: 2, Feature: "x", Ended: &record.Finished{}}},
-		{Number: 3, Current: &record.Current{Session: 3, Lane: 3, Feature: "b"}},
+		{Number: 1, Current: &record.Current{Session: record.Session{Number: 4, Lane: 1, Feature: "a\x1b[31m"}}},
+		{Number: 2, Current: &record.Current{Session: record.Session{Number: 2, Lane: 2, Feature: "x", Outcome: "done"}}},
+		{Number: 3, Current: &record.Current{Session: record.Session{Number: 3, Lane: 3, Feature: "b"}}},
 	}}
 	got := runOf(&r)
 	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Lanes[0].Feature != "a" ||
@@ -298,7 +298,8 @@ func TestSign(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
 	w.Run(at, record.Run{
-		ID: "r1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Sessions: 2, Current: &record.Current{Session: 2},
+		ID: "r1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Sessions: 2,
+		Current: &record.Current{Session: record.Session{Number: 2}},
 	})
 	log := filepath.Join(at.Project, record.Folder, loopdir.SessionLog("r1", 2))
 	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {

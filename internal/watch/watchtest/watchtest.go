@@ -177,7 +177,9 @@ func (w World) Situations() []Situation {
 	}
 	byRun := func(s *decide.State) { s.Session = decide.RunSession("run1") }
 	working := run(alive, 7.76)
-	working.Current = &record.Current{Session: 6, Iteration: 6, Feature: "f4", StartedAt: now.Add(-17 * time.Second)}
+	working.Current = &record.Current{Session: record.Session{
+		Number: 6, Iteration: 6, Feature: "f4", StartedAt: now.Add(-17 * time.Second),
+	}}
 	working.Work = []record.Work{{Feature: "f0", Attempts: 2, Took: time.Minute, Spent: working.Spent}}
 	waiting := run(alive, 1.5)
 	waiting.Waiting = &record.Waiting{Until: now.Add(time.Hour), Why: "a limit of the provider"}
@@ -348,9 +350,11 @@ func (w World) Silent(name string, ago ...time.Duration) (at *loopdir.Loop, r re
 		Options: record.Options{Agent: "claude"}, Work: []record.Work{{Feature: "f0", Attempts: 1}},
 	}
 	for i, each := range ago {
-		c := record.Current{Session: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i+3), StartedAt: begin}
+		c := record.Current{Session: record.Session{
+			Number: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i+3), StartedAt: begin,
+		}}
 		r.Lanes = append(r.Lanes, record.Lane{Number: c.Lane, Current: &c})
-		w.Printed(at, c.Session, "the last line\n", each)
+		w.Printed(at, c.Number, "the last line\n", each)
 	}
 	if len(ago) == 1 {
 		r.Current, r.Lanes = r.Lanes[0].Current, nil
