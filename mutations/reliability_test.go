@@ -96,8 +96,8 @@ var reliability = []row{
 		"Each session is once in `iterations.jsonl`",
 		test{"./cmd/ralph-runner", "^TestUnsaved$"},
 		"internal/record/files.go",
-		"	if f.root == nil || c == nil || c.Ended == nil || f.has(r.ID, c.Session) {",
-		"	if f.root == nil || c == nil || c.Ended == nil {",
+		"	if f.root == nil || c == nil || !c.HasEnded() || f.has(r.ID, c.Number) {",
+		"	if f.root == nil || c == nil || !c.HasEnded() {",
 	},
 	{
 		"each iteration counts once",
