@@ -25,23 +25,23 @@ const Folder = loopdir.RunFolder
 // what people are shown of it. A stop of a session of the hook is shown as one, too.
 type Session struct {
 	RunID       string     `json:"runId"`
-	Number      int        `json:"session"`           // in the run; 0: a stop of the hook, or no worker has taken it yet
-	Iteration   int        `json:"iteration"`         // of the loop
+	Number      int        `json:"session"` // in the run; 0: a stop of the hook
+	Iteration   int        `json:"iteration"`
 	Counted     bool       `json:"counted"`           // false: an interruption; the same iteration went on
 	Leg         int        `json:"leg,omitempty"`     // of a chain, from 1
 	Lane        int        `json:"lane,omitempty"`    // of several, from 1
-	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": this machine did, or nobody yet
+	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": none
 	Machine     string     `json:"machine,omitempty"` // of the worker
-	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work; "": it was not to be merged
+	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work
 	Agent       string     `json:"agent"`
-	Model       string     `json:"model"`         // that worked, or that was asked for; "": the agent's own choice
+	Model       string     `json:"model"`
 	Why         string     `json:"why,omitempty"` // why it was not the usual agent and model; "": none
 	Feature     string     `json:"feature"`
 	StartedAt   time.Time  `json:"startedAt"` // zero: not known
 	EndedAt     time.Time  `json:"endedAt"`
 	DurationSec float64    `json:"durationSec"`
 	ExitCode    int        `json:"exitCode"`
-	Outcome     string     `json:"outcome"` // an agent.Class, or the verdict of a stop; "": its end is not known
+	Outcome     string     `json:"outcome"` // how it ended, or the verdict of a stop; "": its end is not known
 	Problem     string     `json:"problem,omitempty"`
 	Signals     []string   `json:"signals"`
 	Tokens      LineTokens `json:"tokens"`

@@ -162,7 +162,7 @@ type Waiting struct {
 }
 
 // Current is a session that was started, and whose end the loop's record may not have yet. What it used is in the
-// record's sum as soon as it has ended.
+// record's sum as soon as it has ended. Its Number is 0 while it is offered, and no worker has taken it.
 type Current struct {
 	Session
 	Claim   *Claim `json:"claim,omitempty"` // of the worker that has it, or had it when it ended; nil: none
