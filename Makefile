@@ -9,7 +9,7 @@
 #                    agents; AGENTS=all runs all with each, AGENTS="codex gemini" all of these
 # make browser       opens the page of ralph-runner serve in chromium; PICTURES=DIR draws the pictures of the documents
 # make faults        runs in full what make test shortens, then tests the hook and the runner with faults and updates
-#                    docs/RELIABILITY.md in a few hours; SHORT=1 has only the faults, for some minutes, RUN=Name runs
+#                    docs/assurance/RELIABILITY.md in a few hours; SHORT=1 has only the faults, for some minutes, RUN=Name runs
 #                    one test
 # make mutations     breaks each promise of the documents in the product, and sees its test fail; RUN=regexp tries the
 #                    promises that it matches
@@ -20,7 +20,7 @@
 # make test-windows  runs the tests for Windows under Wine; needs root in Debian
 # make release-dry   makes a release in dist and publishes nothing; needs node and jq
 # make release       publishes the tag that is checked out
-# make bench         updates docs/BENCHMARKS.md and docs/bench.svg in half an hour or so; needs a quiet machine
+# make bench         updates docs/assurance/BENCHMARKS.md and docs/assurance/bench.svg in half an hour or so; needs a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -94,7 +94,7 @@ browser:
 	.ci/browser
 
 # A short run does not update the document. The tests mostly wait, so four run at once.
-FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
+FIGURES = $(if $(SHORT),,-figures ../docs/assurance/RELIABILITY.md)
 
 # The packages whose tests have a shorter form.
 LONG = $(shell grep -rl --include='*_test.go' 'testing\.Short()' ./cmd ./internal ./docs | xargs -n1 dirname | sort -u)

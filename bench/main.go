@@ -2,8 +2,8 @@
 
 // Bench measures the hook as Claude Code waits for it: whole processes, from start to end. Beside the hook it runs a
 // Go program that only reads its input (the floor), and the same hook in bash with jq and for Node (the rivals). It
-// measures runs of ralph-runner beside the agent alone and beside loops in bash. It writes docs/BENCHMARKS.md and
-// docs/bench.svg.
+// measures runs of ralph-runner beside the agent alone and beside loops in bash. It writes
+// docs/assurance/BENCHMARKS.md and docs/assurance/bench.svg.
 //
 //	go run ./bench           measures everything, in half an hour or so
 //	go run ./bench -quick    runs every row a few times and writes nothing
@@ -108,10 +108,10 @@ func main() {
 	case b.copyOnly:
 		must(os.Stdout.Write(must(r.text())))
 	case !b.quick:
-		check(os.WriteFile("docs/BENCHMARKS.md", must(r.text()), 0o644))
+		check(os.WriteFile("docs/assurance/BENCHMARKS.md", must(r.text()), 0o644))
 		picture, err := drawn(r.Growths)
 		check(err)
-		check(os.WriteFile("docs/bench.svg", picture, 0o644))
+		check(os.WriteFile("docs/assurance/bench.svg", picture, 0o644))
 	}
 	exit(nil)
 }

@@ -329,7 +329,7 @@ const collide = `(() => {
 // drawnCharts draws charts of few and many points, and adds that of the benchmarks. It returns their paths.
 func drawnCharts(t *testing.T) map[string]string {
 	t.Helper()
-	path, err := filepath.Abs("../docs/bench.svg")
+	path, err := filepath.Abs("../docs/assurance/bench.svg")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestDocuments(t *testing.T) {
 	}
 	root, program := "..", build(t)
 	var names []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/assurance/*.md", "examples/*/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)

@@ -128,7 +128,7 @@ var reliability = []row{
 		"	return s.OwnerAlive && !s.OwnerKnown && s.Now.Sub(s.State.Seen).Abs() < unseen",
 	},
 	{
-		"[Event commands](runner.md#event-commands) run at most once an iteration.",
+		"[Event commands](../runner.md#event-commands) run at most once an iteration.",
 		runner("hooks"),
 		"internal/run/session.go",
 		"		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)\n",

@@ -246,7 +246,7 @@ var security = []row{
 		"	over := st.next.Iteration > st.d.Limit",
 	},
 	{
-		"Planted, edited or hidden files that make a check pass | runs checks in a [clean copy](docs/PROOF.md)",
+		"Planted, edited or hidden files that make a check pass | runs checks in a [clean copy](docs/assurance/PROOF.md)",
 		hook("copy-attacks"),
 		"internal/loop/copy.go",
 		`			case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):

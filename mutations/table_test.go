@@ -21,7 +21,7 @@ type row struct {
 
 // table has the rows of each document.
 var table = map[string][]row{
-	"README.md": readme, "docs/PROOF.md": proof, "docs/RELIABILITY.md": reliability, "SECURITY.md": security,
+	"README.md": readme, "docs/assurance/PROOF.md": proof, "docs/assurance/RELIABILITY.md": reliability, "SECURITY.md": security,
 }
 
 // test is what `go test` is asked to run.

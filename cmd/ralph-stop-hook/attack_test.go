@@ -358,7 +358,7 @@ func attackTable(hook, runner map[string]attacked, isOpen bool) string {
 // isDocumented reports whether PROOF.md says that attacks of a kind get through.
 func isDocumented(t *testing.T, kind string) bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "PROOF.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "assurance", "PROOF.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func everyFourth(t *testing.T, dir string) (paths []string) {
 // document compares the table of a folder's attacks in ATTACKS.md with the results of this
 // run. With -update it writes the table.
 func document(t *testing.T, folder, table string) {
-	path := filepath.Join("..", "..", "docs", "ATTACKS.md")
+	path := filepath.Join("..", "..", "docs", "assurance", "ATTACKS.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ type copyAttack struct {
 	moving  bool     // the project changes meanwhile
 }
 
-// The kinds of attacks that get through, as docs/PROOF.md names them.
+// The kinds of attacks that get through, as docs/assurance/PROOF.md names them.
 const (
 	ignoredByGit    = "what git ignores is the agent's"
 	loadedByTrusted = "a file of the work that a trusted test loads"
@@ -104,14 +104,14 @@ func TestCopyAttacks(t *testing.T) {
 	if len(copyAttacks) < 80 {
 		t.Errorf("%d attacks, want 80 or more", len(copyAttacks))
 	}
-	kinds, err := os.ReadFile(filepath.Join("..", "..", "docs", "PROOF.md"))
+	kinds, err := os.ReadFile(filepath.Join("..", "..", "docs", "assurance", "PROOF.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
 	for i, a := range copyAttacks {
 		if a.kind != "" && !strings.Contains(string(kinds), "\n| "+a.kind+" | ") {
-			t.Errorf("%s gets through, and docs/PROOF.md has no kind %q", a.name, a.kind)
+			t.Errorf("%s gets through, and docs/assurance/PROOF.md has no kind %q", a.name, a.kind)
 		}
 		if names[a.name] {
 			t.Errorf("two attacks are called %s", a.name)
