@@ -21,7 +21,7 @@ var runners = map[string]build{
 	"runner":               plainRun(),
 	"runner of one thread": tracedRun(),
 
-	"forgets the session that was killed": tracedRun(change{"internal/run", "Run.left", `return nil`}),
+	"forgets the session that was killed": tracedRun(change{"internal/run", "Run.pendingSession", `return nil`}),
 	"writes a session down again":         tracedRun(change{"internal/record", "Files.has", `return false`}),
 	"forgets that the loop has ended":     tracedRun(change{"internal/run", "Run.finished", `return nil, nil`}),
 	"does not tell what nobody told":      tracedRun(change{"internal/run", "Run.finishLeft", `return nil`}),
@@ -34,7 +34,7 @@ var runners = map[string]build{
 		return nil`}),
 	"leaves an ending half done": steppedRun(change{"internal/mcp", "desk.finish", ``}),
 
-	"forgets a session":    tracedRun(change{"internal/run", "Run.left", `return nil`}),
+	"forgets a session":    tracedRun(change{"internal/run", "Run.pendingSession", `return nil`}),
 	"tells an ending anew": tracedRun(change{"internal/loop", "Loop.mark", `return nil`}),
 
 	"writes its record in place": plainRun(change{"internal/loopdir", "rename", `

@@ -407,8 +407,8 @@ var security = []row{
 		"What one agent of a chain leaves for the next | cleans it, marks it as an agent's words",
 		runner("handoff"),
 		"internal/run/chain.go",
-		"strings.TrimSpace(plain.End(message, maxLeft))",
-		"strings.TrimSpace(message[max(0, len(message)-maxLeft):])",
+		"strings.TrimSpace(plain.End(message, maxHandoff))",
+		"strings.TrimSpace(message[max(0, len(message)-maxHandoff):])",
 	},
 	{
 		"Programs in a project's `ralph.json` as agents | starts only what a person trusted",

@@ -21,7 +21,8 @@ type row struct {
 
 // table has the rows of each document.
 var table = map[string][]row{
-	"README.md": readme, "docs/assurance/PROOF.md": proof, "docs/assurance/RELIABILITY.md": reliability, "SECURITY.md": security,
+	"README.md": readme, "SECURITY.md": security,
+	"docs/assurance/PROOF.md": proof, "docs/assurance/RELIABILITY.md": reliability,
 }
 
 // test is what `go test` is asked to run.

@@ -271,7 +271,7 @@ func furnish(w watchtest.World) {
 	logs(w, w.Lanes("lanes", 24, 4), 1, 2, 24)
 	merged := w.Lanes("merged", 6, 2)
 	logs(w, merged, 1, 6)
-	parked := record.Workspace{Branch: "ahead", Feature: "f0", Open: true, Parked: "a person has to merge it"}
+	parked := record.Workspace{Branch: "ahead", Feature: "f0", Open: true, WaitReason: "a person has to merge it"}
 	w.Run(merged, record.Run{
 		ID: "run1", StartedAt: time.Now(), Sessions: 6, Options: record.Options{Agent: "claude"},
 		Workspaces: []record.Workspace{parked},

@@ -20,14 +20,14 @@ type Lane struct {
 
 // Workspace is where a feature is worked on: a folder with a git repository, and a branch of its own.
 type Workspace struct {
-	Dir     string `json:"dir"` // absolute
-	Branch  string `json:"branch"`
-	Base    string `json:"base"`             // the commit of the loop's branch from which its work begins
-	Feature string `json:"feature"`          // that it has, or had last; "": the loop as a whole
-	Open    bool   `json:"open"`             // it may have work for Feature that is not merged
-	Parked  string `json:"parked,omitempty"` // why its work waits for a person; "": it does not
+	Dir        string `json:"dir"` // absolute
+	Branch     string `json:"branch"`
+	Base       string `json:"base"`                 // the commit of the loop's branch from which its work begins
+	Feature    string `json:"feature"`              // that it has, or had last; "": the loop as a whole
+	Open       bool   `json:"open"`                 // it may have work for Feature that is not merged
+	WaitReason string `json:"waitReason,omitempty"` // why its work waits for a person; "": it does not
 
-	Given   string         `json:"given,omitempty"`   // why the merger did not take the work, for the next prompt
+	Refusal string         `json:"refusal,omitempty"` // why the merger did not take the work, for the next prompt
 	Touched map[string]int `json:"touched,omitempty"` // the files in which Feature was in conflict, and how often
 }
 
@@ -86,7 +86,7 @@ func (r *Run) Branch() string { return "ralph/" + r.ID }
 func (r *Run) LeftBranches() map[string]string {
 	all := map[string]string{}
 	for _, one := range r.AllWorkspaces() {
-		if one.Parked != "" && one.Parked != Abandoned {
+		if one.WaitReason != "" && one.WaitReason != Abandoned {
 			all[one.Feature] = one.Dir
 			if one.Open {
 				all[one.Feature] = fmt.Sprintf("%s (in %s)", one.Branch, one.Dir)
@@ -105,13 +105,13 @@ func (r *Run) ToMerge() (all []string) {
 		all = append(all, plain.Line(r.Merges.Behind, 500))
 	}
 	for _, one := range r.AllWorkspaces() {
-		if one.Parked != "" {
+		if one.WaitReason != "" {
 			waits := "waits"
 			if one.Open {
 				waits += " on the branch " + plain.Line(one.Branch, 150)
 			}
 			all = append(all, fmt.Sprintf("%s %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"), waits,
-				plain.Line(one.Parked, 300)))
+				plain.Line(one.WaitReason, 300)))
 		}
 	}
 	for _, b := range r.Unmerged {
@@ -165,5 +165,5 @@ func (f *Workspace) Conflict(files []worktree.Conflict) {
 	for _, c := range files[:min(len(files), maxTouched)] {
 		f.Touched[c.File]++
 	}
-	f.Given = strings.TrimSpace(b.String())
+	f.Refusal = strings.TrimSpace(b.String())
 }

@@ -8,8 +8,8 @@ import (
 // TestToMerge names a branch only for a feature on which somebody has worked.
 func TestToMerge(t *testing.T) {
 	r := Run{Lanes: []Lane{{Number: 1, Workspace: Workspace{Branch: "b/3", Feature: "c"}}}, Workspaces: []Workspace{
-		{Branch: "b/1", Dir: "/lanes/1", Feature: "a", Open: true, Parked: "it does not fit"},
-		{Branch: "b/2", Feature: "b", Dir: "/lanes/2", Parked: "its folder cannot be prepared"},
+		{Branch: "b/1", Dir: "/lanes/1", Feature: "a", Open: true, WaitReason: "it does not fit"},
+		{Branch: "b/2", Feature: "b", Dir: "/lanes/2", WaitReason: "its folder cannot be prepared"},
 	}}
 	got := r.ToMerge()
 	want := []string{"a waits on the branch b/1: it does not fit", "b waits: its folder cannot be prepared"}

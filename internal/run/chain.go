@@ -146,7 +146,7 @@ func (r *Run) legCounted(c *record.Current, state decide.State) (over bool) {
 	if own := c.Own; own != nil {
 		leg.Failed = own.Failed
 	}
-	leg.Message = left(c.Message)
+	leg.Message = handoffText(c.Message)
 	moves := r.moves(c.Own, state)
 	if moves != 0 {
 		leg.Status, leg.EndedAt = decide.Complete, time.Now().UTC()
@@ -164,11 +164,11 @@ func (r *Run) legCounted(c *record.Current, state decide.State) (over bool) {
 // HandoffVar has the path of the file that the leg before has left, in the environment of a leg's sessions.
 const HandoffVar = "RALPH_HANDOFF"
 
-// maxLeft is how many bytes of an agent's last answer the next leg gets.
-const maxLeft = 32 << 10
+// maxHandoff is how many bytes of an agent's last answer the next leg gets.
+const maxHandoff = 32 << 10
 
-// left returns the end of an answer, cleaned.
-func left(message string) string { return strings.TrimSpace(plain.End(message, maxLeft)) }
+// handoffText returns the end of an answer, cleaned.
+func handoffText(message string) string { return strings.TrimSpace(plain.End(message, maxHandoff)) }
 
 func (r *Run) handoffFile(leg int) string { return fmt.Sprintf("handoff-%s-%d.md", r.Record.ID, leg) }
 

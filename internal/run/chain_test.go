@@ -105,11 +105,11 @@ func TestMoves(t *testing.T) {
 
 // TestLeft bounds and cleans what an agent leaves.
 func TestLeft(t *testing.T) {
-	if got := left("  Read \x1b[31mPLAN.md\u202e.\r\n\nGo.\n"); got != "Read PLAN.md.\n\nGo." {
+	if got := handoffText("  Read \x1b[31mPLAN.md\u202e.\r\n\nGo.\n"); got != "Read PLAN.md.\n\nGo." {
 		t.Errorf("%q", got)
 	}
-	got := left(strings.Repeat("é", maxLeft) + " end")
-	if len(got) > maxLeft || !strings.HasSuffix(got, "é end") || strings.ContainsRune(got, '\ufffd') {
+	got := handoffText(strings.Repeat("é", maxHandoff) + " end")
+	if len(got) > maxHandoff || !strings.HasSuffix(got, "é end") || strings.ContainsRune(got, '\ufffd') {
 		t.Errorf("%d bytes, %q … %q", len(got), got[:9], got[len(got)-9:])
 	}
 }

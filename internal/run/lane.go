@@ -347,12 +347,12 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 	}
 	switch {
 	case isNew:
-		one.Given = ""
+		one.Refusal = ""
 	case !one.Open:
 		if err := tree.Reset(ctx, commit); err != nil {
 			return err
 		}
-		one.Given = ""
+		one.Refusal = ""
 	default: // the next agent gets nothing of what this one has left in git's folder
 		_, _, failed := tree.Commit(ctx, worktree.Saves+" of a session")
 		switch {
@@ -360,7 +360,7 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 			return ctx.Err()
 		case failed != nil: // only an agent can fix that, on top of what it has
 			commit = tree.Base()
-			one.Given = cmp.Or(one.Given, failed.Error())
+			one.Refusal = cmp.Or(one.Refusal, failed.Error())
 		case tree.Base() != commit:
 			if _, err := tree.Update(ctx, commit); err != nil {
 				return err
@@ -386,7 +386,7 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 		}
 	}
 	aside := one.Workspace
-	aside.Parked = plain.Line(why, 500)
+	aside.WaitReason = plain.Line(why, 500)
 	one.Workspace = l.emptyWorkspace()
 	l.Record.Workspaces = append(l.Record.Workspaces, aside)
 	if one.Current != nil && one.Current.HasEnded() {
@@ -401,7 +401,7 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 
 // emptyWorkspace returns a workspace without work: one that no lane has, or a new one.
 func (l *lanes) emptyWorkspace() record.Workspace {
-	isEmpty := func(f record.Workspace) bool { return !f.Open && f.Parked == "" }
+	isEmpty := func(f record.Workspace) bool { return !f.Open && f.WaitReason == "" }
 	if i := slices.IndexFunc(l.Record.Workspaces, isEmpty); i >= 0 {
 		empty := l.Record.Workspaces[i]
 		l.Record.Workspaces = slices.Delete(l.Record.Workspaces, i, i+1)
@@ -438,7 +438,7 @@ func (l *lanes) takeWorkspace(ctx context.Context, one *lane, feature string) {
 		aside := &l.Record.Workspaces[i]
 		if aside.Open && aside.Feature == feature {
 			one.Workspace, *aside = *aside, one.Workspace
-			one.Parked = ""
+			one.WaitReason = ""
 			return
 		}
 	}
@@ -482,10 +482,10 @@ func (l *lanes) lanePrompt(one *lane) string {
 	b.WriteString("\nOthers work on other features at the same time, each in a clone of its own. Yours is the " +
 		"folder in which you are. Work only there, on its branch. Do not push. The list in it is your copy: claim your " +
 		"feature there. When your session is over, your work is merged and checked, and your notes go to all.\n")
-	if one.Given != "" {
+	if one.Refusal != "" {
 		// The output is data: it cannot end its own fence.
 		fmt.Fprintf(&b, "\nYour work so far is in this folder. It is not merged, because:\n```\n%s\n```\n",
-			strings.ReplaceAll(one.Given, "```", "` ` `"))
+			strings.ReplaceAll(one.Refusal, "```", "` ` `"))
 	}
 	if names := l.trees[one.Dir].Conflicts(); len(names) > 0 {
 		b.WriteString("\nThese files have conflicts with what others have done. Resolve them, and leave no conflict " +
@@ -582,7 +582,7 @@ func (l *lanes) tidy(ctx context.Context) {
 			continue
 		}
 		switch err := l.remove(ctx, space); {
-		case err != nil && space.Parked != "": // the summary says so
+		case err != nil && space.WaitReason != "": // the summary says so
 		case err != nil && space.Open:
 			what := cmp.Or(plain.Line(space.Feature, 80), "the loop as a whole")
 			l.Screen.Warn(fmt.Sprintf("the work on %s is not merged; it stays in %s, on the branch %s", what, space.Dir,

@@ -139,7 +139,7 @@ func (r *Run) notBegun(err error) error {
 func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 	state := s.Decision.Next
 	for i := range l.Record.Workspaces {
-		l.Record.Workspaces[i].Parked = ""
+		l.Record.Workspaces[i].WaitReason = ""
 	}
 	for _, one := range l.all {
 		c := one.Current
@@ -487,7 +487,7 @@ func (l *lanes) given(one *lane, claim *record.Claim) error {
 func (l *lanes) drop(one *lane) {
 	if one.Current.Number > 0 { // else it was only offered
 		l.takeNotes(one)
-		one.Given = cmp.Or(one.Given, "the session before yours was cut off, so a part may be half done")
+		one.Refusal = cmp.Or(one.Refusal, "the session before yours was cut off, so a part may be half done")
 	}
 	l.lost(one.Current)
 }

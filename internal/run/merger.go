@@ -58,8 +58,8 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 		one.done = outcome{moved: true}
 		return
 	}
-	before := one.Given
-	one.Given = ""
+	before := one.Refusal
+	one.Refusal = ""
 	list, claims, err := l.claimed(one)
 	if err == nil {
 		one.work, one.done.moved, err = l.commit(ctx, one, list)
@@ -73,7 +73,7 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 		l.giveBack(ctx, one, err.Error(), before)
 	case one.Feature == "" && !one.done.moved: // work for the loop as a whole has no claim
 	case one.Feature != "" && !claims:
-		one.Given = "the session before yours did not claim the feature in the list"
+		one.Refusal = "the session before yours did not claim the feature in the list"
 	default:
 		if left := l.trees[one.Dir].Unresolved(); len(left) > 0 {
 			l.giveBack(ctx, one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
@@ -129,7 +129,7 @@ const maxOwn = 20_000
 // for a person.
 func (l *lanes) giveBack(ctx context.Context, one *lane, why, before string) {
 	one.stage = tested
-	one.Given = why
+	one.Refusal = why
 	one.done.refused = true
 	one.Current.Merge = cmp.Or(one.Current.Merge, record.GivenBack)
 	if why == before {
@@ -312,7 +312,7 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		}
 		one.Conflict(r.conflicts)
 		one.Current.Merge = record.Conflict
-		l.giveBack(ctx, one, one.Given, "")
+		l.giveBack(ctx, one, one.Refusal, "")
 		for file, times := range one.Touched {
 			if times == mostConflicts {
 				l.park(ctx, one, fmt.Sprintf("it is in conflict in %s again and again", plain.Line(file, 200)))

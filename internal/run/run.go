@@ -300,7 +300,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.beginCommits(ctx); err != nil {
 		return nil, err
 	}
-	pending := r.left()
+	pending := r.pendingSession()
 	if err := r.revive(ctx); err != nil {
 		return nil, err
 	}
@@ -345,9 +345,10 @@ func (r *Run) announce(s *loop.Step) {
 	}
 }
 
-// left returns the session that is to be counted yet, nil for none. It notes the end of one that does not count. The
-// loop may have counted a session whose end the record of the run does not have: then that could not be saved.
-func (r *Run) left() *record.Current {
+// pendingSession returns the session that is to be counted yet, nil for none. It notes the end of one that does not
+// count. The loop may have counted a session whose end the record of the run does not have: then that could not be
+// saved.
+func (r *Run) pendingSession() *record.Current {
 	c := r.Record.Current
 	if c == nil {
 		return nil

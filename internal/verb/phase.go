@@ -165,12 +165,12 @@ type current struct {
 }
 
 type ranLane struct {
-	Number  int     `json:"number"`
-	Current current `json:"current"`
-	Feature string  `json:"feature"`
-	Branch  string  `json:"branch"`
-	Open    bool    `json:"open"` // there may be work on the branch
-	Parked  string  `json:"parked"`
+	Number     int     `json:"number"`
+	Current    current `json:"current"`
+	Feature    string  `json:"feature"`
+	Branch     string  `json:"branch"`
+	Open       bool    `json:"open"` // there may be work on the branch
+	WaitReason string  `json:"waitReason"`
 }
 
 // runs reports whether the agent of the session works, if the run does.
@@ -205,14 +205,14 @@ func (r *ran) waiting() map[string]string {
 		return all
 	}
 	for _, one := range r.Workspaces {
-		if one.Parked == "" {
+		if one.WaitReason == "" {
 			continue
 		}
 		waits := "waits"
 		if one.Open {
 			waits += " on " + plain.Line(one.Branch, 150)
 		}
-		all[one.Feature] = waits + ": " + plain.Line(one.Parked, 300)
+		all[one.Feature] = waits + ": " + plain.Line(one.WaitReason, 300)
 	}
 	return all
 }

@@ -153,7 +153,7 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 		all = append(all, why)
 	}
 	for _, one := range slices.Concat(r.Lanes, r.Workspaces) {
-		why := one.Parked
+		why := one.WaitReason
 		if one.Open && !r.runs() {
 			why = cmp.Or(why, "the run ended before it was merged")
 		}
