@@ -276,7 +276,7 @@ var proof = []row{
 		unit("features", "^TestBookkeeping$"),
 		"internal/features/contract.go",
 		"	case !slices.Equal(was, now):",
-		"	case i.Identity() != entry.Identity():",
+		"	case i.raw != entry.raw:",
 	},
 	{
 		"A tracker's list is read in the same way.",

@@ -113,6 +113,9 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
+// asks returns what an item says, without what an agent may write there.
+func asks(i Item) string { return List{all: []Item{i}}.Wording() }
+
 // TestPass has each open item of many lists pass, one by one. Nothing else may change, however the list says it.
 func TestPass(t *testing.T) {
 	texts := []string{
@@ -146,7 +149,7 @@ func TestPass(t *testing.T) {
 				t.Errorf("%s in %q: %q, %v", item.ID, text, out, err)
 				continue
 			}
-			if now, has := after.Find(item.ID); !has || !now.Passes || now.Identity() != item.Identity() {
+			if now, has := after.Find(item.ID); !has || !now.Passes || asks(now) != asks(item) {
 				t.Errorf("%s in %q: %q", item.ID, text, out)
 			}
 		}

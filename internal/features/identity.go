@@ -1,8 +1,6 @@
 package features
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"slices"
 	"strconv"
@@ -39,49 +37,17 @@ func (l List) Twice() (key, where string) {
 	return "", ""
 }
 
-// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for: all of its
-// keys but the id, agentKeys, and its subtasks, which are items themselves. The order of keys,
-// escapes and white space do not count. An item with a duplicate key has no Identity that anybody
-// could have trusted. An item of Markdown has only its title.
-func (i Item) Identity() string {
-	if key := jsontext.Twice(i.raw); key != "" {
-		return "twice " + key
-	}
-	return digest(appendObject(nil, gjson.Parse(i.raw), i.asks))
-}
-
-// asks reports whether a key belongs to the Identity.
-func (i Item) asks(key string, value gjson.Result) bool {
-	switch key {
-	case "id":
-		return false
-	case "subtasks":
-		return !value.IsArray()
-	case "description":
-		return i.mark != checkbox
-	}
-	return !isAgentKey(key)
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
-}
-
 // member is a key of an object, and its value.
 type member struct {
 	key   string
 	value gjson.Result
 }
 
-// appendObject adds those members of an object that want accepts to text, in the same way
-// for all spellings of it.
-func appendObject(text []byte, object gjson.Result, want func(key string, value gjson.Result) bool) []byte {
+// appendObject adds an object to text, in the same way for all spellings of it.
+func appendObject(text []byte, object gjson.Result) []byte {
 	members := make([]member, 0, 16)
 	for key, value := range object.ForEach {
-		if want(key.Str, value) {
-			members = append(members, member{key.Str, value})
-		}
+		members = append(members, member{key.Str, value})
 	}
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 	for _, m := range members {
@@ -104,7 +70,7 @@ func appendCanonical(text []byte, v gjson.Result) []byte {
 		}
 		return append(text, ']')
 	case v.IsObject():
-		return appendObject(text, v, func(string, gjson.Result) bool { return true })
+		return appendObject(text, v)
 	}
 	return append(append(text, ' '), v.Raw...)
 }

@@ -16,34 +16,15 @@ import (
 
 // Mark returns data, which Parse has read as l, with the items of these ids passing, or not
 // passing any more. Every other byte stays as it was, but an item without a mark gets one to pass.
-// The ids are those of was, an earlier reading of the list. An item that the list has no id for is
-// found by its Identity. If an item is not there any more, Mark changes nothing and fails.
+// The ids are those of was, an earlier reading of the list; an item is found as TakeFlags finds it.
+// If one is not there any more, Mark changes nothing and fails.
 func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, error) {
 	marked := make(map[int]bool, len(ids)) // indexes of all
-	var byIdentity map[string][]int        // the same; made when it is first needed
+	places, _ := was.inFile().places(&l)
 	for _, id := range ids {
-		before, _ := was.Find(id)
-		inFile := id
-		if before.entry != nil { // the file has other words for it, or none
-			before = *before.entry
-			inFile = before.ID
-		}
-		at := l.index(inFile)
-		if at >= 0 && before.Derived && l.all[at].Identity() != before.Identity() {
-			if byIdentity == nil {
-				byIdentity = map[string][]int{}
-				for n := range l.all {
-					byIdentity[l.all[n].Identity()] = append(byIdentity[l.all[n].Identity()], n)
-				}
-			}
-			at = -1
-			switch same := byIdentity[before.Identity()]; {
-			case len(same) > 1:
-				return nil, fmt.Errorf("the list now has several features that read as %s did; "+
-					"which of them is meant is not clear", plain.Line(id, 80))
-			case len(same) == 1:
-				at = same[0]
-			}
+		at := was.index(id)
+		if at >= 0 {
+			at = places[at]
 		}
 		if at < 0 {
 			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
@@ -57,6 +38,17 @@ func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, er
 		}
 	}
 	return l.set(data, func(at int) bool { return marked[at] && passes || l.all[at].Passes && !marked[at] }), nil
+}
+
+// inFile returns the items as their file has them.
+func (l List) inFile() *List {
+	file := &List{all: slices.Clone(l.all)}
+	for n := range file.all {
+		if entry := file.all[n].entry; entry != nil {
+			file.all[n] = *entry
+		}
+	}
+	return file
 }
 
 // set returns data, which Parse has read as l, with those items passing that passes

@@ -316,7 +316,9 @@ func TestListInFolder(t *testing.T) {
 	s := opened(t, l)
 	left := []string{filepath.Join(dir, ".prd.json123456712345678"), filepath.Join(l.Dir, ".list.bak123456712345678")}
 	for name, sweep := range map[string]func() error{
-		"Mark":      func() error { return s.Mark(path, features.List{}, []string{"a"}, false) },
+		"Mark": func() error {
+			return s.Mark(path, s.List(path, features.Reading{}).List, []string{"a"}, false)
+		},
 		"SweepList": func() error { s.SweepList(path); return nil },
 	} {
 		for _, name := range left {
