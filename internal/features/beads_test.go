@@ -78,6 +78,10 @@ var beads = map[string]struct{ text, order, waits, dropped string }{
 		"b f g", "a is put off until 2026-11-23T00:00:00Z, c is part of a, which nobody can work on, " +
 			"d is put off until 2027-01-01, e needs a", "",
 	},
+	"ids that are numbers": {
+		`[{"id":1.1,"title":"A","passes":true},{"id":1.10,"title":"B"},{"id":2,"title":"C","dependencies":[1.10,true,""]}]`,
+		"1.10 2", "2 needs 1.10", "",
+	},
 	"a fraction": {
 		`[{"id":"a","title":"A","status":"open","priority":1.75},{"id":"b","title":"B","status":"open","priority":1.5},
 {"id":"c","title":"C","status":"open","priority":2},{"id":"d","title":"D","status":"open","priority":"P0.5"}]`,

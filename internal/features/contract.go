@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // Change is one thing that the file of a list says of an item, and that does not count.
@@ -237,14 +235,10 @@ func (i *Item) changes(entry *Item) []Change {
 	switch {
 	case !slices.Equal(was, now):
 		return []Change{{i.ID, Reworded, was, now}}
-	case i.Priority != entry.Priority || !sameNeeds(i.needs, entry.needs):
+	case i.Priority != entry.Priority || !sameNames(i.needs, entry.needs):
 		return []Change{{ID: i.ID, How: Reordered}}
 	}
 	return nil
-}
-
-func sameNeeds(a, b string) bool {
-	return a == b || string(appendCanonical(nil, gjson.Parse(a))) == string(appendCanonical(nil, gjson.Parse(b)))
 }
 
 // asksFor returns in lines what an agent hears of the item, and what is run for it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -91,14 +92,47 @@ const (
 	parentRecord = "parent-child"
 )
 
-// directNeeds returns what an item itself says that it has to wait for: one id, an array
-// of ids, or a tracker's records {depends_on_id, type}. A subtask may name its siblings by
-// their own ids, without the task's.
+// name is how an item names another one: by its id, or in a record of a tracker.
+type name struct {
+	id       string
+	kind     string // of a record
+	isRecord bool
+}
+
+// names yields the names in what an item has for its needs: one id, an array of ids, or a tracker's records
+// {depends_on_id, type}.
+func names(needs string) iter.Seq[name] {
+	return func(yield func(name) bool) {
+		for _, v := range gjson.Parse(needs).Array() {
+			n := name{id: v.Str}
+			switch {
+			case v.IsObject():
+				n.id = cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String())
+				n.kind, n.isRecord = cmp.Or(v.Get("type").String(), v.Get("dependency_type").String()), true
+			case v.Type == gjson.Number:
+				n.id = v.Raw // 1.10 is not 1.1
+			}
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+func sameNames(a, b string) bool {
+	return slices.Equal(slices.Collect(names(a)), slices.Collect(names(b)))
+}
+
+// directNeeds returns what an item itself says that it has to wait for. A subtask may name its siblings by their own
+// ids, without the task's.
 func (l *List) directNeeds(item *Item) (needs []need) {
-	add := func(id string, fromTracker bool) {
-		n := need{id: id, fromTracker: fromTracker}
+	for name := range names(item.needs) {
+		if name.isRecord && !strings.Contains(blocking, " "+name.kind+" ") || !name.isRecord && name.id == "" {
+			continue
+		}
+		n := need{id: name.id, fromTracker: name.isRecord}
 		if item.isSubtask {
-			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
+			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + n.id
 			if l.index(sibling) >= 0 {
 				n.id = sibling
 			}
@@ -108,37 +142,18 @@ func (l *List) directNeeds(item *Item) (needs []need) {
 		}
 		needs = append(needs, n)
 	}
-	for _, v := range gjson.Parse(item.needs).Array() {
-		switch {
-		case v.IsObject():
-			if kind, id := record(v); strings.Contains(blocking, " "+kind+" ") {
-				add(id, true)
-			}
-		case v.Type == gjson.Number:
-			add(v.Raw, false)
-		case v.Str != "":
-			add(v.Str, false)
-		}
-	}
 	return needs
-}
-
-// record returns the type of a tracker's record, and the id of the item that it names.
-func record(v gjson.Result) (kind, id string) {
-	kind = cmp.Or(v.Get("type").String(), v.Get("dependency_type").String())
-	return kind, cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String())
 }
 
 // findParents sets parents.
 func (l *List) findParents() {
 	for n := range l.all {
 		item := &l.all[n]
-		if item.needs == "" || !strings.Contains(item.needs, parentRecord) {
+		if !strings.Contains(item.needs, parentRecord) {
 			continue
 		}
-		for _, v := range gjson.Parse(item.needs).Array() {
-			kind, id := record(v)
-			if at := l.index(id); kind == parentRecord && at >= 0 && at != n {
+		for name := range names(item.needs) {
+			if at := l.index(name.id); name.kind == parentRecord && at >= 0 && at != n {
 				if l.parents == nil {
 					l.parents = map[string][]int{}
 				}
