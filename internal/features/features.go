@@ -80,9 +80,8 @@ type List struct {
 	parents map[string][]int // by id, indexes of the items that a tracker calls its parents
 	shape   shape
 	remarks []error
-	bom     int      // length of the byte order mark
-	beside  []member // of a JSON object: its other keys
-	text    string   // the whole text
+	bom     int    // length of the byte order mark
+	text    string // the whole text
 }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items

@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -54,11 +52,10 @@ type parser struct {
 	how      Reading
 	shape    shape
 	tags     []string
-	beside   []member // the keys of the list's object that are not its items
-	all      []Item   // in list order, subtasks before their task
-	level    int      // how many arrays of subtasks the parser is in
-	refused  bool     // one of the subtasks is no object
-	entries  bool     // an item has entries
+	all      []Item // in list order, subtasks before their task
+	level    int    // how many arrays of subtasks the parser is in
+	refused  bool   // one of the subtasks is no object
+	entries  bool   // an item has entries
 	problems []error
 	remarks  []error
 	leftOut  LineNotes
@@ -93,8 +90,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all, HasEntries: p.entries,
-		Reading: r, bom: len(data) - len(text), beside: p.beside,
-		text: jsontext.String(text), LeftOut: p.leftOut, Slips: p.slips,
+		Reading: r, bom: len(data) - len(text), text: jsontext.String(text), LeftOut: p.leftOut, Slips: p.slips,
 	}
 	list.assignIDs(p)
 	list.findWaiting()
@@ -153,17 +149,14 @@ func (p *parser) readJSON() {
 			p.readArray(nil)
 			p.all, found = p.all[from:], true
 		case next == '{' && !found:
-			from := p.Pos
 			if t, isTag := p.readTag(key); isTag {
 				tags = append(tags, t)
-			} else {
-				p.keep(key, p.Text[from:p.Pos])
 			}
 		default:
 			if markOf(key) != noMark || slices.Contains(titleKeys(), key) || key == "id" {
 				itemKeys++
 			}
-			p.keep(key, p.Skip())
+			p.Skip()
 		}
 	}
 	oneLine := !strings.Contains(p.Text[begin:p.Pos], "\n")
@@ -178,11 +171,6 @@ func (p *parser) readJSON() {
 	default:
 		p.fail(begin, wantedShape)
 	}
-}
-
-// keep remembers a key of the list's object that is not its items.
-func (p *parser) keep(key, value string) {
-	p.beside = append(p.beside, member{key, gjson.Parse(value)})
 }
 
 // keySet finds a key that an object has twice. Readers differ in which of the two they
@@ -212,7 +200,7 @@ func (k *keySet) refuse(p *parser) {
 
 // readLines reads one object after another, from the beginning of the text.
 func (p *parser) readLines() {
-	p.shape, p.all, p.beside = lines, nil, nil
+	p.shape, p.all = lines, nil
 	p.Scanner = jsontext.Scanner{Text: p.Text}
 	for n := 1; p.Peek() == '{'; n++ {
 		p.From = p.Pos
@@ -265,7 +253,6 @@ const jsonTag = ".json#"
 type tag struct {
 	name     string
 	from, to int
-	beside   []member // its keys that are not its tasks
 	twice    keySet
 }
 
@@ -286,7 +273,7 @@ func (p *parser) readTag(key string) (t tag, isTag bool) {
 			isTag = true
 			p.readArray(nil)
 		default:
-			t.beside = append(t.beside, member{inner, gjson.Parse(p.Skip())})
+			p.Skip()
 		}
 	}
 }
@@ -307,7 +294,7 @@ func (p *parser) chooseTag(tags []tag, at int) {
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}
 	t.twice.refuse(p)
-	p.shape, p.all, p.beside = tasks, p.all[t.from:t.to], append(p.beside, t.beside...)
+	p.shape, p.all = tasks, p.all[t.from:t.to]
 }
 
 // fields are the values of an item's keys, as JSON; empty where it lacks the key.

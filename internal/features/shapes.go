@@ -57,6 +57,15 @@ var (
 	typesWithoutWork = table.Set("types without work")
 )
 
+var agentKeys = table.Set("agent keys")
+
+// isAgentKey reports whether an agent may write the key: agentKeys has it, in whatever
+// case and with whatever hyphens.
+func isAgentKey(key string) bool {
+	key = strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "")
+	return agentKeys()[strings.ToLower(key)]
+}
+
 // readKeys returns all keys of an item that are read.
 var readKeys = sync.OnceValue(func() []string {
 	return slices.Concat([]string{"id"}, titleKeys(), descriptionKeys, []string{"category"}, acceptanceKeys(),

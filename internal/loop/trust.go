@@ -91,8 +91,8 @@ func (l *Loop) newTrust(text []byte, list decide.List, own, keeps bool) (config.
 // holdList makes a list part of the contract, if there is one. It refuses an ambiguous list,
 // and checks that do not fit the list.
 func holdList(t *config.Trust, c config.Config, list decide.List) error {
-	if key, where := list.Twice(); key != "" {
-		return fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
+	if key, id := list.Twice(); key != "" {
+		return fmt.Errorf("the feature %s has the key %q twice; leave one of them", plain.Line(id, 80), plain.Line(key, 80))
 	}
 	if !c.HoldsList() {
 		return nil
