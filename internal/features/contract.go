@@ -88,15 +88,8 @@ func (r Reading) MergeFlags(base, other, data []byte) ([]byte, error) {
 	before, _ := r.Parse(base) // without one nothing did
 	now, before = list.TakeFlags(now), list.TakeFlags(before)
 	for n := range list.all {
-		if !now.all[n].Passes || before.all[n].Passes || list.all[n].Passes {
-			continue
-		}
-		file, err := r.Parse(data)
-		if err != nil {
-			return nil, err
-		}
-		if marked, err := file.Mark(data, list, []string{list.all[n].ID}, true); err == nil {
-			data = marked
+		if now.all[n].Passes && !before.all[n].Passes && !list.all[n].Passes {
+			data = list.PassIn(data, list.all[n].ID)
 		}
 	}
 	return data, nil
