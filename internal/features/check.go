@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -71,18 +70,6 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	return list, c.problems, c.remarks
 }
 
-// folded returns a key in lower case, with underscores: created_at for createdAt.
-func folded(key string) string {
-	var b strings.Builder
-	for i, c := range strings.ReplaceAll(key, "-", "_") {
-		if c >= 'A' && c <= 'Z' && i > 0 {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
-}
-
 // checkKeys reports keys that an item has twice, and those that look like typing errors: they
 // are almost a key that decides something.
 // Misspelt has the keys that are reported already.
@@ -104,7 +91,7 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 			continue
 		}
 		meant := jsontext.Nearest(key, slices.Concat(decidingKeys(), needKeys))
-		if meant != "" && !slices.Contains(knownKeys(), folded(key)) {
+		if meant != "" {
 			misspelt[key] = true
 			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
 		}
