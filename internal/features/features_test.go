@@ -118,6 +118,7 @@ func TestParseErrors(t *testing.T) {
 			"want an array of features",
 		},
 		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
+		{"a subtask is text", `[{"id":1,"subtasks":[{"id":1},"two"]}]`, "line 1, column 31: item 2 is not an object"},
 		{"another object", `{"tasks":{}}`, "want an array of features"},
 		{"two lists", `{"features":[],"features":[]}`, "more than one array"},
 		{"UTF-16", "\xff\xfe[\x00]\x00", "line 1, column 1: this is UTF-16"},

@@ -223,9 +223,6 @@ func (p *parser) readArray(task *Item) {
 // within its array.
 func (p *parser) readElement(task *Item, n int) {
 	switch at := p.Pos; {
-	case p.Peek() != '{' && task != nil:
-		p.Skip()
-		p.refused = true
 	case p.Peek() != '{':
 		p.Skip()
 		p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
@@ -352,10 +349,16 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 	case "priority":
 		f.priority = value
 	case "subtasks":
-		if p.level == maxLevel {
+		first := strings.TrimLeft(strings.TrimPrefix(value, "["), " \t\r\n")
+		switch {
+		case p.level == maxLevel:
 			p.fail(at, "subtasks nested deeper than %d levels", maxLevel)
-		} else if strings.HasPrefix(value, "[") {
+		case !strings.HasPrefix(value, "["), strings.HasPrefix(first, "]"):
+		case strings.HasPrefix(first, "{"):
 			f.subtasks, f.subtasksAt = value, begin
+		default:
+			p.remark(begin, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
+				"it is handed out as a whole", item.number)
 		}
 	case "_type":
 		f.kind = value
@@ -419,21 +422,14 @@ func notFlag(value string) string {
 	return ", not " + plain.Line(value, 40)
 }
 
-// readSubtasks reads the text of an item's subtasks again, now as items. If one of them is no
-// object, the item has no subtasks.
+// readSubtasks reads the text of an item's subtasks again, now as items.
 func (p *parser) readSubtasks(item *Item, f *fields) {
 	outer := p.Scanner
 	p.Scanner = jsontext.Scanner{Text: p.Text[:f.subtasksAt+len(f.subtasks)], Pos: f.subtasksAt}
-	from, problems := len(p.all), len(p.problems)
 	p.level++
 	p.readArray(item)
 	p.level--
 	p.Scanner = outer
-	if p.refused {
-		p.all, p.problems, p.refused = p.all[:from], p.problems[:problems], false
-		p.remark(f.subtasksAt, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
-			"it is handed out as a whole", item.number)
-	}
 }
 
 // setID gives an item the id that the list has for it, else one made of its title, else
