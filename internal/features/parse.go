@@ -127,74 +127,83 @@ func (p *parser) readJSON() {
 		return
 	}
 	begin := p.Pos
-	var tags []tag
-	var keys keySet
-	found := false // the object has an array of features
-	itemKeys := 0  // how many of its keys are those of an item
-	p.Enter()
-	for {
-		key, at, ok := p.Key()
-		if !ok {
-			break
-		}
-		keys.add(key, at)
-		i := slices.IndexFunc(shapes, func(s shape) bool { return s.key == key })
-		switch next := p.Peek(); {
-		case i >= 0 && next == '[':
-			if found {
-				p.fail(at, "more than one array of features in one object; leave one of them")
-			}
-			from := len(p.all)
-			p.shape = shapes[i]
-			p.readArray(nil)
-			p.all, found = p.all[from:], true
-		case next == '{' && !found:
-			if t, isTag := p.readTag(key); isTag {
-				tags = append(tags, t)
-			}
-		default:
-			if markOf(key) != noMark || slices.Contains(titleKeys(), key) || key == "id" {
-				itemKeys++
-			}
-			p.Skip()
-		}
-	}
-	oneLine := !strings.Contains(p.Text[begin:p.Pos], "\n")
+	o := p.readObject("", true)
+	end := p.Pos
 	switch {
-	case found:
-		keys.refuse(p)
-	case len(tags) > 0:
-		keys.refuse(p)
-		p.chooseTag(tags, begin)
-	case p.Peek() == '{' || itemKeys >= 3 && p.Err() == nil && oneLine:
+	case o.isList:
+		p.choose(o)
+	case len(o.tags) > 0:
+		p.refuseTwice(o)
+		p.choose(p.chooseTag(o.tags, begin))
+	case p.Peek() == '{' || o.itemKeys >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:end], "\n"):
 		p.readLines()
 	default:
 		p.fail(begin, wantedShape)
 	}
 }
 
-// keySet finds a key that an object has twice. Readers differ in which of the two they
-// take.
-type keySet struct {
-	seen  map[string]bool
-	twice string
-	at    int // offset of the second one
+// object is what an object of the text says of a list.
+type object struct {
+	name     string // its key
+	isList   bool   // it has an array of items, which are parser.all[from:to]
+	shape    shape
+	from, to int
+	tags     []object // the lists of a Task Master file
+	itemKeys int      // how many of its keys are those of an item
+	twice    string   // a key that is there twice; readers differ in which of the two they take
+	twiceAt  int      // offset of the second one
 }
 
-func (k *keySet) add(key string, at int) {
-	if k.seen == nil {
-		k.seen = map[string]bool{}
+// readObject reads the object that comes next. isText: it is the text, and can have any shape. The object of a key can
+// only be a tag.
+func (p *parser) readObject(name string, isText bool) object {
+	o := object{name: name}
+	of := []shape{tasks}
+	if isText {
+		of = shapes
 	}
-	if k.seen[key] && k.at == 0 {
-		k.twice, k.at = key, at
+	seen := map[string]bool{}
+	p.Enter()
+	for {
+		key, at, ok := p.Key()
+		if !ok {
+			return o
+		}
+		if seen[key] && o.twiceAt == 0 {
+			o.twice, o.twiceAt = key, at
+		}
+		seen[key] = true
+		i := slices.IndexFunc(of, func(s shape) bool { return s.key == key })
+		switch next := p.Peek(); {
+		case i >= 0 && next == '[':
+			if o.isList {
+				p.fail(at, "more than one array of features in one object; leave one of them")
+			}
+			o.isList, o.shape, o.from = true, of[i], len(p.all)
+			p.readArray(nil)
+			o.to = len(p.all)
+		case next == '{' && isText && !o.isList:
+			if tag := p.readObject(key, false); tag.isList {
+				o.tags = append(o.tags, tag)
+			}
+		default:
+			if markOf(key) != noMark || slices.Contains(titleKeys(), key) || key == "id" {
+				o.itemKeys++
+			}
+			p.Skip()
+		}
 	}
-	k.seen[key] = true
 }
 
-// refuse reports the key that is there twice.
-func (k *keySet) refuse(p *parser) {
-	if k.at > 0 {
-		p.fail(k.at, "the key %q is there twice; leave one of them", plain.Line(k.twice, 80))
+// choose keeps the items of an object, and no others.
+func (p *parser) choose(o object) {
+	p.refuseTwice(o)
+	p.shape, p.all = o.shape, p.all[o.from:o.to]
+}
+
+func (p *parser) refuseTwice(o object) {
+	if o.twiceAt > 0 {
+		p.fail(o.twiceAt, "the key %q is there twice; leave one of them", plain.Line(o.twice, 80))
 	}
 }
 
@@ -246,52 +255,24 @@ func Named(name string) (file, tag string) {
 
 const jsonTag = ".json#"
 
-// tag is one of the lists of a Task Master file: parser.all[from:to].
-type tag struct {
-	name     string
-	from, to int
-	twice    keySet
-}
-
-// readTag reads the object of a key. It is a tag if it has an array of tasks.
-func (p *parser) readTag(key string) (t tag, isTag bool) {
-	t = tag{name: key, from: len(p.all)}
-	p.Enter()
-	for {
-		inner, at, ok := p.Key()
-		if ok {
-			t.twice.add(inner, at)
-		}
-		switch {
-		case !ok:
-			t.to = len(p.all)
-			return t, isTag
-		case inner == "tasks" && p.Peek() == '[' && !isTag:
-			isTag = true
-			p.readArray(nil)
-		default:
-			p.Skip()
-		}
-	}
-}
-
-// chooseTag keeps the items of the tag that is wanted, else of "master", which Task
-// Master itself begins with, else of the only tag. At is the offset for problems.
-func (p *parser) chooseTag(tags []tag, at int) {
+// chooseTag returns the tag that is wanted, else "master", which Task
+// Master itself begins with, else the only tag. At is the offset for problems.
+func (p *parser) chooseTag(tags []object, at int) object {
 	for _, t := range tags {
 		p.tags = append(p.tags, "#"+plain.Line(t.name, 80))
 	}
 	names := plain.Line(strings.Join(p.tags, ", "), 500)
-	t := tags[0]
-	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.how.Tag, "master") }); i >= 0 {
-		t = tags[i]
-	} else if p.how.Tag != "" {
+	wanted := cmp.Or(p.how.Tag, "master")
+	i := slices.IndexFunc(tags, func(t object) bool { return t.name == wanted })
+	switch {
+	case i >= 0:
+		return tags[i]
+	case p.how.Tag != "":
 		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.how.Tag, 80), names)
-	} else if len(tags) > 1 {
+	case len(tags) > 1:
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}
-	t.twice.refuse(p)
-	p.shape, p.all = tasks, p.all[t.from:t.to]
+	return tags[0]
 }
 
 // fields are the values of an item's keys, as JSON; empty where it lacks the key.
