@@ -82,6 +82,10 @@ var beads = map[string]struct{ text, order, waits, dropped string }{
 		`[{"id":1.1,"title":"A","passes":true},{"id":1.10,"title":"B"},{"id":2,"title":"C","dependencies":[1.10,true,""]}]`,
 		"1.10 2", "2 needs 1.10", "",
 	},
+	"a circle that ends at an item which passes": {
+		`[{"id":"a","title":"A","dependsOn":["b"]},{"id":"b","title":"B","dependsOn":["c"]},
+{"id":"c","title":"C","dependsOn":["a"],"passes":true}]`, "b a", "a needs b", "",
+	},
 	"a fraction": {
 		`[{"id":"a","title":"A","status":"open","priority":1.75},{"id":"b","title":"B","status":"open","priority":1.5},
 {"id":"c","title":"C","status":"open","priority":2},{"id":"d","title":"D","status":"open","priority":"P0.5"}]`,

@@ -101,9 +101,9 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 // checkNeeds reports needs of an item that cannot be met. Circles has the ids of the
 // circles that are reported already.
 func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
-	for _, need := range l.directNeeds(item) {
+	for _, need := range l.unmetNeeds(item) {
 		switch {
-		case item.Passes || need.met() || len(p.problems) == MaxProblems:
+		case item.Passes || len(p.problems) == MaxProblems:
 		case need.item == nil:
 			var ids []string
 			for n := range l.all {

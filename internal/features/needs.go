@@ -15,25 +15,16 @@ import (
 
 // need is one item that another has to wait for.
 type need struct {
-	id          string
-	item        *Item // nil if the list does not have it
-	fromTracker bool  // a tracker's record says so; trackers leave out items that are closed
-}
-
-// met tells whether nobody has to wait for the needed item any more.
-func (n need) met() bool {
-	if n.item == nil {
-		return n.fromTracker
-	}
-	return n.item.Passes
+	id   string
+	item *Item // nil if the list does not have it
 }
 
 // allNeeds returns what an item has to wait for: what it needs itself, and what the items
 // need that it is a part of, other than their parts.
 func (l *List) allNeeds(item *Item) (needs []need) {
-	needs = l.directNeeds(item)
+	needs = l.unmetNeeds(item)
 	for _, whole := range l.allWholes(item) {
-		for _, n := range l.directNeeds(whole) {
+		for _, n := range l.unmetNeeds(whole) {
 			if !l.isPart(n, whole) {
 				needs = append(needs, n)
 			}
@@ -123,21 +114,25 @@ func sameNames(a, b string) bool {
 	return slices.Equal(slices.Collect(names(a)), slices.Collect(names(b)))
 }
 
-// directNeeds returns what an item itself says that it has to wait for. A subtask may name its siblings by their own
-// ids, without the task's.
-func (l *List) directNeeds(item *Item) (needs []need) {
+// unmetNeeds returns what an item itself says that it has to wait for, and that does not pass. A subtask may name its
+// siblings by their own ids, without the task's.
+func (l *List) unmetNeeds(item *Item) (needs []need) {
 	for name := range names(item.needs) {
 		if name.isRecord && !strings.Contains(blocking, " "+name.kind+" ") || !name.isRecord && name.id == "" {
 			continue
 		}
-		n := need{id: name.id, fromTracker: name.isRecord}
+		n := need{id: name.id}
 		if item.isSubtask {
 			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + n.id
 			if l.index(sibling) >= 0 {
 				n.id = sibling
 			}
 		}
-		if at := l.index(n.id); at >= 0 {
+		at := l.index(n.id)
+		if at < 0 && name.isRecord || at >= 0 && l.all[at].Passes { // trackers leave out items that are closed
+			continue
+		}
+		if at >= 0 {
 			n.item = &l.all[at]
 		}
 		needs = append(needs, n)
@@ -173,7 +168,7 @@ func (l *List) findWaiting() {
 				(item.isSubtask || l.parents != nil) && slices.ContainsFunc(l.wholes(item), func(whole *Item) bool {
 					return l.isShut(whole, shut)
 				}) ||
-				item.needs != "" && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
+				item.needs != "" && len(l.unmetNeeds(item)) > 0
 		}
 	}
 }
@@ -186,7 +181,7 @@ func (l *List) isShut(whole *Item, known map[*Item]bool) bool {
 	if !isKnown {
 		known[whole] = false // parents in a circle
 		shut = whole.Blocked || whole.later ||
-			slices.ContainsFunc(l.directNeeds(whole), func(n need) bool { return !n.met() && !l.isPart(n, whole) }) ||
+			slices.ContainsFunc(l.unmetNeeds(whole), func(n need) bool { return !l.isPart(n, whole) }) ||
 			slices.ContainsFunc(l.wholes(whole), func(outer *Item) bool { return l.isShut(outer, known) })
 		known[whole] = shut
 	}
@@ -218,7 +213,6 @@ func (l List) Why(item Item) string {
 	why := ""
 	for _, n := range l.allNeeds(&item) {
 		switch {
-		case n.met():
 		case n.item == nil:
 			return fmt.Sprintf("needs %s, which the list does not have", name(n.id))
 		case n.item.dropped:
@@ -363,14 +357,8 @@ func (l List) Order() (order []Item) {
 		if item.Passes || item.Blocked || item.later || item.dropped {
 			unmet[n]++
 		}
-		for _, need := range l.directNeeds(item) {
-			at := -1
-			switch {
-			case need.met():
-				continue
-			case need.item != nil:
-				at = l.index(need.item.ID)
-			}
+		for _, need := range l.unmetNeeds(item) {
+			at := l.index(need.id)
 			wait(n, at)
 			if whole[n] && !l.isPart(need, item) {
 				wait(count+n, at)
