@@ -28,7 +28,7 @@ const (
 func (l List) TakeFlags(file List) List {
 	merged := List{
 		Reading: l.Reading, HasEntries: l.HasEntries, Tags: file.Tags, LeftOut: file.LeftOut, Slips: file.Slips,
-		shape: file.shape, text: l.text, remarks: file.remarks,
+		shape: file.shape, text: l.text,
 		all: make([]Item, 0, len(l.all)), byID: make(map[string]int, len(l.all)),
 	}
 	if len(file.all) == 0 {
@@ -263,7 +263,6 @@ func (i Item) wording() string { return strings.Join(i.asksFor(), "\n") }
 // takeFlags gives an item of the contract the flags of its entry in the file. Without one it is open.
 func (i *Item) takeFlags(entry *Item) {
 	i.entry = entry
-	i.waits = false
 	i.Passes = entry.Passes && !entry.dropped
 	i.Blocked = entry.Blocked && !entry.dropped
 	i.later = i.later && !i.Passes
@@ -290,7 +289,6 @@ func (l *List) addNew(file *List, n int, known []bool) {
 	item := file.all[n]
 	item.entry = &file.all[n]
 	item.setAdded()
-	item.waits = false
 	item.subtasks = 0
 	for at := n - file.all[n].subtasks; at < n; at++ {
 		if !known[at] {

@@ -158,18 +158,16 @@ func (l *List) findParents() {
 	}
 }
 
-// findWaiting sets waits of all items that have to wait for others.
+// findWaiting sets waits of all items.
 func (l *List) findWaiting() {
 	l.findParents()
 	shut := map[*Item]bool{}
+	isShut := func(whole *Item) bool { return l.isShut(whole, shut) }
 	for n := range l.all {
-		if item := &l.all[n]; !item.Passes {
-			item.waits = item.later || item.subtasks > 0 && l.openSubtask(n) != nil ||
-				(item.isSubtask || l.parents != nil) && slices.ContainsFunc(l.wholes(item), func(whole *Item) bool {
-					return l.isShut(whole, shut)
-				}) ||
-				item.needs != "" && len(l.unmetNeeds(item)) > 0
-		}
+		item := &l.all[n]
+		isPart := item.isSubtask || l.parents != nil // else it has no wholes
+		item.waits = !item.Passes && (item.later || item.subtasks > 0 && l.openSubtask(n) != nil ||
+			isPart && slices.ContainsFunc(l.wholes(item), isShut) || item.needs != "" && len(l.unmetNeeds(item)) > 0)
 	}
 }
 

@@ -313,7 +313,6 @@ func (p *parser) readItem(task *Item, n int) {
 		item.subtasks = len(p.all) - before
 	}
 	item.later = f.later && !item.Passes && !item.dropped
-	item.waits = item.later
 	p.all = append(p.all, item)
 }
 
