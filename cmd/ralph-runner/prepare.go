@@ -354,7 +354,6 @@ func (k *runner) override(o *record.Options) {
 		"allowed-tools":   func() { o.Asked.Allowed = now.Asked.Allowed },
 		"session-timeout": func() { o.SessionTimeout = now.SessionTimeout },
 		"idle-timeout":    func() { o.IdleTimeout = now.IdleTimeout },
-		"keep-background": func() { o.KeepBackground = now.KeepBackground },
 		"wait":            func() { o.Wait = now.Wait },
 		"hook":            func() { o.Hooks = now.Hooks },
 		"on-complete":     func() { o.OnComplete = now.OnComplete },

@@ -123,8 +123,6 @@ func (k *runner) flags() {
 	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "end a session after `D`")
 	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0,
 		"end a session that is silent for `D` while no tool runs; 15m at least")
-	f.DurationVar(&o.KeepBackground, "keep-background", 0,
-		"let background work run `D` longer after the answer")
 	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset; 0s: end")
 	f.Func("complete-on",
 		"let `SIGNALS` claim that all is done: some of marker,exit_code,file:PATH",
@@ -223,8 +221,8 @@ func (k *runner) settle() error {
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	case o.IdleTimeout != 0 && o.IdleTimeout < leastIdle:
 		return cli.Usagef("--idle-timeout must be %s at least: a tool is silent until it ends", plain.Duration(leastIdle))
-	case o.Wait < 0 || o.KeepBackground < 0:
-		return cli.Usagef("--wait and --keep-background cannot be below 0")
+	case o.Wait < 0:
+		return cli.Usagef("--wait cannot be below 0")
 	}
 	if err := k.settleWorkers(); err != nil {
 		return err

@@ -59,17 +59,16 @@ func (u Usage) atLeast(said Usage) Usage {
 
 // Heard is what an agent's lines have told so far.
 type Heard struct {
-	Session    string // the agent's own session id
-	Model      string // the model that answers
-	KeySource  string // where the agent's key comes from, in its own words; "" if it does not say
-	Text       string // the last text of the agent, on one line, cleaned and short
-	Tool       string // the tool that runs now, with what it works on, on one line; "": none
-	Retrying   bool   // the agent said that it waits before it asks the provider again
-	Refused    bool   // the agent said that the provider refuses its key or login
-	InVain     int    // how often in a row it asked the provider and got no whole answer, as far as it tells
-	Ended      bool   // the last event of the session has come, and nothing since
-	Background bool   // something of the session still runs in the background
-	Usage      Usage  // so far, at least; of most agents known only at the end
+	Session   string // the agent's own session id
+	Model     string // the model that answers
+	KeySource string // where the agent's key comes from, in its own words; "" if it does not say
+	Text      string // the last text of the agent, on one line, cleaned and short
+	Tool      string // the tool that runs now, with what it works on, on one line; "": none
+	Retrying  bool   // the agent said that it waits before it asks the provider again
+	Refused   bool   // the agent said that the provider refuses its key or login
+	InVain    int    // how often in a row it asked the provider and got no whole answer, as far as it tells
+	Ended     bool   // the last event of the session has come, and nothing since
+	Usage     Usage  // so far, at least; of most agents known only at the end
 }
 
 // Exit is how an agent's process ended.

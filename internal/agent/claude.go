@@ -91,8 +91,6 @@ func (p *claudeParser) system(e event) {
 		p.heard.Refused = slices.Contains(authFailures, e.Get("error").Str) && e.Get("attempt").Int() > 1
 	case "model_fallback":
 		p.heard.Model = cmp.Or(e.at("fallback_model").name(), p.heard.Model)
-	case "background_tasks_changed":
-		p.heard.Background = e.Get("tasks.#").Int() > 0
 	case "permission_denied": // its message is a string
 		p.denied++
 	}

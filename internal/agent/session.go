@@ -27,9 +27,8 @@ type Session struct {
 	Guard  string    // the path of a program that does proc.GuardJob
 	Log    io.Writer // gets all that the agent prints; nil: nothing is kept
 
-	Limit      time.Duration // the session may take this long
-	Idle       time.Duration // it may be silent for this long, while no tool runs; 0: for as long as it likes
-	Background time.Duration // it may run on for this long after its last event, for what it left in the background
+	Limit time.Duration // the session may take this long
+	Idle  time.Duration // it may be silent for this long, while no tool runs; 0: for as long as it likes
 
 	MaxCostUSD float64 // it is stopped when it has used this much, if the agent tells that as it goes; 0: no bound
 	MaxTokens  int64
@@ -212,12 +211,8 @@ func (w *watch) late(s Session, now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	heard := w.Parser.Heard()
-	after := linger
-	if heard.Background {
-		after = max(after, s.Background)
-	}
 	switch {
-	case !w.ended.IsZero() && now.Sub(w.ended) >= after:
+	case !w.ended.IsZero() && now.Sub(w.ended) >= linger:
 		return errOver
 	case !w.ended.IsZero():
 	case s.MaxTokens > 0 && heard.Usage.Tokens() >= s.MaxTokens:

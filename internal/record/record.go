@@ -30,9 +30,8 @@ type Options struct {
 	MaxTokens     int64   `json:"maxTokens"`     // 0: no bound
 
 	SessionTimeout time.Duration `json:"sessionTimeout"`
-	IdleTimeout    time.Duration `json:"idleTimeout"`    // 0: a session may be silent
-	KeepBackground time.Duration `json:"keepBackground"` // for what a session left in the background
-	Wait           time.Duration `json:"wait"`           // for a provider's limit, at most; 0: the run does not wait
+	IdleTimeout    time.Duration `json:"idleTimeout"` // 0: a session may be silent
+	Wait           time.Duration `json:"wait"`        // for a provider's limit, at most; 0: the run does not wait
 
 	Prompt     string   `json:"prompt"` // a text before each prompt; "": none
 	Hooks      []Hook   `json:"hooks"`
@@ -227,7 +226,7 @@ func isID(text string) bool {
 
 // bounded reports whether each limit is one: a session without a time may hang for ever.
 func (o *Options) bounded() bool {
-	return o.SessionTimeout > 0 && min(o.IdleTimeout, o.KeepBackground, o.Wait) >= 0 &&
+	return o.SessionTimeout > 0 && min(o.IdleTimeout, o.Wait) >= 0 &&
 		o.MaxIterations >= 0 && o.MaxTokens >= 0 && o.MaxCostUSD >= 0
 }
 

@@ -195,7 +195,7 @@ func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) 
 	return agent.Session{
 		Row: row, Asked: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
 		Env:   append(agent.Environ(r.Env.Vars), append(r.handoff(), loop.RunVar+"="+r.Record.ID)...),
-		Limit: o.SessionTimeout, Idle: cmp.Or(o.IdleTimeout, row.Idle), Background: o.KeepBackground, Kill: r.Kill,
+		Limit: o.SessionTimeout, Idle: cmp.Or(o.IdleTimeout, row.Idle), Kill: r.Kill,
 		MaxCostUSD: cost, MaxTokens: tokens,
 	}
 }
