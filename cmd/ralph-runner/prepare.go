@@ -227,8 +227,7 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		}
 	}
 	opensPR := func(c config.Command) bool { return c.Event == config.OpenPR }
-	k.options.NoMerge = k.options.NoMerge || p.Config.NoMerge || k.options.PR != "" ||
-		slices.ContainsFunc(p.Config.Notifiers, opensPR)
+	k.options.NoMerge = k.options.NoMerge || k.options.PR != "" || slices.ContainsFunc(p.Config.Notifiers, opensPR)
 	if k.options.NoMerge && k.options.Workers == 0 {
 		return cli.Usagef("--no-merge and --pr need --workers: without lanes the agent works on your own branch")
 	}

@@ -46,7 +46,6 @@ type Config struct {
 	Parallel     int              // how many checks of one stop may run at the same time; 0: not said
 	Agents       []Agent          // in the order of the file
 	Workers      int              // how many lanes a run has; 0: none
-	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
 	NoCommit     bool             // a run without lanes commits nothing

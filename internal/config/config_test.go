@@ -136,7 +136,7 @@ func TestParseRefuses(t *testing.T) {
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
 			"commit, confine, env, escalate, evaluate, fallback, git, guards, " +
-			"limits, link, list, max_cost_usd, max_tokens, no_merge, on_complete, " +
+			"limits, link, list, max_cost_usd, max_tokens, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, outputs, parallel, post_iteration, pr, pre_iteration, prepare, " +
 			"promises, protect, report, skip_headings, source, task, wait_for, work, workers, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",

@@ -196,14 +196,10 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
 		about: "How many features a run works on at a time, each in a folder of its own.",
 	}, {
-		name: "no_merge", example: `true`,
-		field: func(c *Config) any { return &c.NoMerge },
-		about: "Leave a run's proven work on its own branch, for you to merge.",
-	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
 		about: "Commands for the branch with a run's proven work, such as to open a pull request. It " +
-			"implies no_merge.",
+			"implies --no-merge.",
 	}, {
 		name: "pre_iteration", example: `[{"command": "./make-room.sh", "on_error": "stop"}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
