@@ -214,9 +214,6 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		}
 	}
 	k.options.Escalate = p.Config.Escalate
-	if k.chain == "" {
-		k.options.Workers = cmp.Or(k.options.Workers, p.Config.Workers)
-	}
 	if len(k.options.CompleteOn) > 0 && k.chain == "" && !p.Snapshot.NoList {
 		return cli.Usagef("with a list, the list and the checks say when all is done; --complete-on is for a loop " +
 			"without one, and for an agent of a chain: --complete-on AGENT:file:PATH")

@@ -192,10 +192,6 @@ var keys = []key[Config]{
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
 		about: "Commands that run when an iteration begins; the hook does not wait for them.",
 	}, {
-		name: "workers", example: `4`,
-		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
-		about: "How many features a run works on at a time, each in a folder of its own.",
-	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
 		about: "Commands for the branch with a run's proven work, such as to open a pull request. It " +
