@@ -183,8 +183,6 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	if err != nil {
 		return nil, err
 	}
-	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
-	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
 	for _, check := range p.Config.Checks {
 		if command := check.Command.String(); command != "" && !check.Untrusted && !strings.Contains(command, "$") {
 			k.checked = append(k.checked, command)

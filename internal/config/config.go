@@ -45,8 +45,6 @@ type Config struct {
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
 	Parallel     int              // how many checks of one stop may run at the same time; 0: not said
 	Agents       []Agent          // in the order of the file
-	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
-	MaxTokens    int              // what they may use; 0: no bound
 	NoCommit     bool             // a run without lanes commits nothing
 	Report       bool             // a run writes a report at its end
 

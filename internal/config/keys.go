@@ -205,14 +205,6 @@ var keys = []key[Config]{
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
 		about: "Commands that run after each session of a run.",
 	}, {
-		name: "max_cost_usd", example: `2.5`,
-		read: (*parser).maxCost, schema: `"type": "number", "exclusiveMinimum": 0`,
-		about: "How many dollars the sessions of a run may cost.",
-	}, {
-		name: "max_tokens", example: `2000000`,
-		field: func(c *Config) any { return &c.MaxTokens }, least: 1, most: 1e12,
-		about: "How many tokens the sessions of a run may use.",
-	}, {
 		name: "agents",
 		example: `{"planner": {"extends": "claude", "model": "opus", "prompt": "plan.md"}, ` +
 			`"builder": {"command": ["./bin/builder"]}}`,

@@ -304,13 +304,6 @@ func (p *parser) waitFor(v gjson.Result, key string, c *Config) {
 	}
 }
 
-func (p *parser) maxCost(v gjson.Result, key string, c *Config) {
-	c.MaxCostUSD = v.Num
-	if v.Type != gjson.Number || v.Num <= 0 || v.Num > maxDollars {
-		p.fail(v, `%q must be a number above 0, and at most %d, such as 2.50`, key, int(maxDollars))
-	}
-}
-
 func notEmpty(text string) bool { return text != "" }
 
 // isName reports whether a text can be the name of an agent or a chain.
