@@ -5,13 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -26,8 +22,8 @@ import (
 // server is what the command line of serve says.
 type server struct {
 	verbs
-	port                    int
-	control, open, newToken bool
+	port              int
+	control, newToken bool
 }
 
 func (v verbs) serve() *cobra.Command {
@@ -38,7 +34,6 @@ func (v verbs) serve() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
 	cmd.Flags().BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
-	cmd.Flags().BoolVar(&s.open, "open", false, "open the page in the browser")
 	cmd.Flags().BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
 	return cmd
 }
@@ -52,12 +47,8 @@ func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {
 		return cli.Usagef("--port must be from 0 to 65535")
 	}
-	switch {
-	case s.control && s.newToken:
+	if s.control && s.newToken {
 		return cli.Usagef("--control and --new-token do not go together: with --control each start has a new token")
-	case s.control && s.open:
-		return cli.Usagef("--control and --open do not go together: the browser would get the address by a file, " +
-			"which an agent can read; open the printed address yourself")
 	}
 	for i, name := range folders {
 		dir, err := folder(name)
@@ -93,13 +84,6 @@ func (s *server) run(w io.Writer, folders []string) error {
 	if _, err := fmt.Fprintln(w, address); err != nil {
 		return err
 	}
-	if s.open {
-		done, err := openPage(address)
-		if err != nil {
-			fmt.Fprintf(w, "no browser could be started (%v); open the address yourself\n", err)
-		}
-		defer done()
-	}
 	return listen(ctx, listener, handler)
 }
 
@@ -125,32 +109,4 @@ func listen(ctx context.Context, listener net.Listener, handler http.Handler) er
 		return err
 	}
 	return nil
-}
-
-// openPage opens an address in the person's browser. Other users see the words of a command, so the browser gets a file
-// that only this user reads, and that sends it to the address. done removes the file.
-func openPage(address string) (done func(), err error) {
-	file, err := os.CreateTemp("", "ralph-*.html") // with the mode 0600
-	if err != nil {
-		return func() {}, err
-	}
-	done = func() { os.Remove(file.Name()) }
-	_, err = fmt.Fprintf(file, `<!DOCTYPE html><meta http-equiv="refresh" content="0; url=%s"><title>ralph</title>`+"\n",
-		html.EscapeString(address))
-	if err := errors.Join(err, file.Close()); err != nil {
-		return done, err
-	}
-	command := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		command = []string{"open"}
-	case "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	browser := exec.Command(command[0], append(command[1:], file.Name())...)
-	if err := browser.Start(); err != nil {
-		return done, err
-	}
-	go func() { _ = browser.Wait() }()
-	return done, nil
 }
