@@ -48,11 +48,10 @@ type runner struct {
 	branch  string // with --branch: its name; "": the usual one
 	base    string // since when a review looks; "": it is none
 
-	cwd                    string
-	resume, dryRun, asJSON bool
-	verbose                bool
-	checked                []string // the commands of the loop's checks
-	out                    io.Writer
+	cwd                     string
+	resume, dryRun, verbose bool
+	checked                 []string // the commands of the loop's checks
+	out                     io.Writer
 }
 
 func (v verbs) run() *cobra.Command {
@@ -145,7 +144,6 @@ func (k *runner) flags() {
 		return err
 	})
 	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would be started")
-	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")
 }
 
 // permissionFlags adds the flags of what an agent may do.
@@ -169,9 +167,6 @@ Ctrl-C ends the session and the run; a second Ctrl-C kills them.`
 
 func (k *runner) run(w io.Writer, words []string) error {
 	k.out = w
-	if k.asJSON {
-		k.out = os.Stderr
-	}
 	if err := k.PersonOnly(); err != nil {
 		return err
 	}
@@ -370,11 +365,6 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	}
 	if err != nil {
 		return err
-	}
-	if k.asJSON {
-		if err := cli.JSON(w, &r.Record); err != nil {
-			return err
-		}
 	}
 	if ctx.Err() != nil && (state.Status.GoesOn() || len(r.Record.ToMerge()) > 0) {
 		return &cli.Exit{Code: interrupted}

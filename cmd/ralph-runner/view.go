@@ -48,19 +48,12 @@ type now struct {
 	why              string
 }
 
-// newView returns a view on w. With --json, w is for the record, so the view is on standard error.
+// newView returns a view on w.
 func newView(k *runner, w io.Writer) *view {
-	file := os.Stdout
-	if k.asJSON {
-		w, file = os.Stderr, os.Stderr
-	}
 	v := &view{out: w, screen: cli.NewScreen(w, k.Env.Get), verbose: k.verbose,
 		heard: map[int]agent.Heard{}, lanes: map[int]now{}}
-	if k.asJSON {
-		v.screen = cli.Screen{Writer: w}
-	}
-	if term.IsTerminal(int(file.Fd())) && k.Env.Get("TERM") != "dumb" {
-		v.last = newChangingLine(file, v.line)
+	if term.IsTerminal(int(os.Stdout.Fd())) && k.Env.Get("TERM") != "dumb" {
+		v.last = newChangingLine(os.Stdout, v.line)
 		v.out = v.last
 	}
 	return v
