@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -75,10 +76,10 @@ func (a *again) all() map[string]string {
 }
 
 // refused starts a run that must be refused, and must change nothing.
-func (a *again) refused(line string) {
+func (a *again) refused(code int, line string) {
 	a.Helper()
 	before := a.all()
-	a.command(4, line)
+	a.command(code, line)
 	after := a.all()
 	for name := range before {
 		if after[name] == before[name] {
@@ -126,24 +127,29 @@ func TestStartAgain(t *testing.T) {
 		"PAUSED":        {3, "cd $PROJECT; ralph-runner pause demo", `"max_iterations": 9`},
 		"CANCELLED":     {3, "cd $PROJECT; ralph-runner cancel demo", `"max_iterations": 9`},
 	}
-	const pr = `--pr 'gh pr create --head "$RALPH_BRANCH"'`
-	for _, flags := range []string{"--no-merge", pr, ""} {
+	for _, mode := range []string{"--no-merge", "pr", ""} {
 		for status, ending := range endings {
-			if flags != "--no-merge" && status != "COMPLETE" && status != "PAUSED" {
+			if mode != "--no-merge" && status != "COMPLETE" && status != "PAUSED" {
 				continue // as with --no-merge
 			}
-			t.Run(strings.TrimSpace(status+" "+strings.Fields(flags + " away")[0]), func(t *testing.T) {
+			t.Run(status+" "+cmp.Or(mode, "away"), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				a := &again{t, dir, filepath.Join(dir, "project")}
 				a.write("project/feature_list.json", `[{"id": "a", "passes": false},`+"\n"+
 					`{"id": "b", "passes": false, "depends_on": ["a"]}]`)
-				a.write("project/.claude/data/ralph-loops/demo/ralph.json",
-					`{"list": "feature_list.json", "bind": "prompt", "limits": {`+ending.limits+`}}`)
+				const config = "project/.claude/data/ralph-loops/demo/ralph.json"
+				rules := `"list": "feature_list.json", "bind": "prompt", "limits": {` + ending.limits + `}}`
+				flags := mode
+				a.write(config, "{"+rules)
+				if mode == "pr" {
+					a.write(config, `{"pr": ["gh pr create --head \"$RALPH_BRANCH\""], `+rules)
+					flags = ""
+				}
 				a.write("bin/gh", "#!/bin/sh\necho https://github.com/o/r/pull/7\n")
 				a.write("home/b.sh", ending.agent)
 				away := ""
-				if flags == "" {
+				if mode == "" {
 					away = "git -C $PROJECT switch -qc side; "
 				}
 				a.write("home/worker.sh", `case $(sed -n 's/^  id: //p' | head -1) in
@@ -172,11 +178,17 @@ esac`)
 				if want := status == "REACHED_LIMIT"; (half != "") != want {
 					t.Fatalf("a branch with half a feature: %q, want %v", half, want)
 				}
-				for _, line := range []string{line, run, run + " --workers 2", run + " --branch"} {
-					a.refused(line)
+				withoutLanes := 4
+				if mode == "pr" {
+					withoutLanes = 64
 				}
+				a.refused(4, line)
+				a.refused(4, run+" --workers 2")
+				a.refused(withoutLanes, run)
+				a.refused(withoutLanes, run+" --branch")
+				a.write(config, "{"+rules)
 				if status == "COMPLETE" {
-					a.refused("ralph-runner resume demo")
+					a.refused(4, "ralph-runner resume demo")
 				}
 				a.kept(work, "after refusals")
 

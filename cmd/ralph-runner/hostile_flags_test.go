@@ -43,7 +43,7 @@ var hostileFlags = []badInput{
 	{"a check that the loop lacks", "--check=true", 64, `the loop checkout has checks of its own, and not 'true'; add`},
 	{"a check of a program that is not there", "--check=nowhere", 64,
 		`--check nowhere: the shell finds no program nowhere; install it,`},
-	{"branches without workers", "--no-merge", 64, `--no-merge and --pr need --workers: without lanes the agent work`},
+	{"branches without workers", "--no-merge", 64, `--no-merge and "pr" need --workers: without lanes the agent work`},
 }
 
 // hostileTasks are prompts of one session without a loop.

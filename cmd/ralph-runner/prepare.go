@@ -222,9 +222,9 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		}
 	}
 	opensPR := func(c config.Command) bool { return c.Event == config.OpenPR }
-	k.options.NoMerge = k.options.NoMerge || k.options.PR != "" || slices.ContainsFunc(p.Config.Notifiers, opensPR)
+	k.options.NoMerge = k.options.NoMerge || slices.ContainsFunc(p.Config.Notifiers, opensPR)
 	if k.options.NoMerge && k.options.Workers == 0 {
-		return cli.Usagef("--no-merge and --pr need --workers: without lanes the agent works on your own branch")
+		return cli.Usagef(`--no-merge and "pr" need --workers: without lanes the agent works on your own branch`)
 	}
 	return nil
 }
@@ -355,7 +355,6 @@ func (k *runner) override(o *record.Options) {
 		"pattern":         func() { o.Pattern = now.Pattern },
 		"workers":         func() { o.Workers = now.Workers },
 		"no-merge":        func() { o.NoMerge = now.NoMerge },
-		"pr":              func() { o.PR, o.NoMerge = now.PR, true },
 		"engine":          func() { o.Engine = now.Engine },
 		"listen":          func() { o.Listen = now.Listen },
 		"lease":           func() { o.Lease = now.Lease },

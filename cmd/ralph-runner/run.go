@@ -132,8 +132,6 @@ func (k *runner) flags() {
 	f.Lookup("branch").NoOptDefVal = usualBranch
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own folder")
 	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: leave the merge to you")
-	f.StringVar(&o.PR, "pr", "",
-		"as --no-merge, and run the shell command `CMD` for the branch")
 	f.StringVar(&o.Engine, "engine", "", "use workers on other machines: embedded, or the `URL` of NATS")
 	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`")
 	f.DurationVar(&o.Lease, "lease", jobs.UsualLease,

@@ -52,7 +52,7 @@ type Merges struct {
 	New    string            `json:"new,omitempty"`    //
 	Behind string            `json:"behind,omitempty"` // why the person's branch lacks work; "": it has all
 	Away   bool              `json:"away,omitempty"`   // with Behind: since another branch was checked out
-	Told   string            `json:"told,omitempty"`   // the commit for which the commands of --pr have ended well
+	Told   string            `json:"told,omitempty"`   // the commit for which the commands of "pr" have ended well
 	PR     string            `json:"pr,omitempty"`     // the last address that they printed
 	Failed string            `json:"failed,omitempty"` // which of them failed last, and why; "": none
 }

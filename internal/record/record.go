@@ -40,7 +40,6 @@ type Options struct {
 	Pattern    string   `json:"pattern"`           // a regular expression for a line that claims that all is done
 	Workers    int      `json:"workers,omitempty"` // how many lanes work at once; 0: no lane, but the project itself
 	NoMerge    bool     `json:"noMerge,omitempty"` // the work stays on the run's branch, for people to merge
-	PR         string   `json:"pr,omitempty"`      // a line for the shell about that branch
 	Branch     string   `json:"branch,omitempty"`  // that the run checks out in the project; "": the one that is there
 	Engine     string   `json:"engine,omitempty"`  // the URL of what carries the sessions to workers; "": they run here
 	Listen     string   `json:"listen,omitempty"`  // where an embedded engine listens; "": on loopback

@@ -79,9 +79,6 @@ func (t told) vars() []string {
 // commands returns the commands of an event: those of ralph.json for the events of sessions, since the loop itself runs
 // the others, and those of the command line.
 func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
-	if event == config.OpenPR && r.Record.Options.PR != "" { // instead of those of ralph.json
-		return []config.Command{{Event: event, Shell: r.Record.Options.PR, Timeout: config.DefaultTimeout}}
-	}
 	own := []string{config.PreIteration, config.PostIteration, config.OpenPR}
 	if slices.Contains(own, event) {
 		for _, c := range p.Config.Notifiers {
