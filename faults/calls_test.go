@@ -231,7 +231,7 @@ func TestDirty(t *testing.T) {
 	h := newHarness(t, "each system call fails after a kill")
 	needStrace(t)
 	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt",
-		"session end", "cancel", "extend", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3
+		"session end", "cancel", "give it more", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3
 	if testing.Short() {
 		of, far = of[:2], 31
 	}

@@ -47,7 +47,7 @@ func chaos(h *harness, program string, n int) {
 		case 5:
 			verbs := [][]string{
 				{"pause"}, {"resume"}, {"cancel"}, {"resume"}, {"resume"},
-				{"extend", "--max-iterations", fmt.Sprint(limit)}, {"status", "--json"}, {"trust", "--yes"},
+				{"resume", "+1"}, {"status", "--json"}, {"trust", "--yes"},
 			}
 			return w.run("", verbs[r.IntN(len(verbs))]...)
 		}

@@ -20,7 +20,7 @@ const aWeek = 7 * 24 * time.Hour
 
 // What is special of a life, by its number's last digit.
 const (
-	late     = 3 // it has a deadline, which a person extends again and again
+	late     = 3 // it has a deadline, which a person moves again and again
 	hourly   = 4 // so many iterations of an hour
 	waiting  = 5 // something runs in the background now and then
 	shared   = 6 // two sessions, of which one leaves without a word
@@ -248,8 +248,7 @@ func (l *life) longer(state record) ([]string, error) {
 			return nil, err
 		}
 	}
-	l.deadline = (ran + givenTime).Truncate(time.Minute)
-	return []string{"--deadline", l.deadline.String()}, nil
+	return []string{"+" + givenTime.String()}, nil
 }
 
 // shown holds that progress.txt and the log are those of the record.

@@ -311,9 +311,9 @@ func (t *trial) goesOn(r result) error {
 	inFresh := []step{event(prompt(fresh), "this session works on the loop"), event(stop(fresh), `"decision":"block"`)}
 	switch {
 	case state.Status == "IN_PROGRESS" && state.Iteration == state.Extended:
-		steps = append([]step{event(stop(session), "REACHED_LIMIT"), verb("extend", "--max-iterations", "9")}, steps...)
+		steps = append([]step{event(stop(session), "REACHED_LIMIT"), verb("resume", "+6")}, steps...)
 	case state.Status == "REACHED_LIMIT", state.Iteration == state.Extended:
-		steps = append([]step{verb("extend", "--max-iterations", "9")}, steps...)
+		steps = append([]step{verb("resume", "+6")}, steps...)
 	case t.ends == "HANDOVER" && state.Status == "IN_PROGRESS":
 		steps = append([]step{event(stop(session), "HANDOVER")}, inFresh...)
 		session = fresh

@@ -65,7 +65,7 @@ var runActs = []runAct{
 	{"verify", beside("ralph-runner verify")},
 	{"resume", beside("ralph-runner resume checkout --wait 0s --agent worker")},
 	{"another run", beside("ralph-runner checkout --agent worker")},
-	{"extend", beside("ralph-runner extend --max-iterations +2")},
+	{"give it more", beside("ralph-runner resume checkout +2 --wait 0s --agent worker")},
 	{"pause", beside("ralph-runner pause")},
 	{"pause at once", beside("ralph-runner pause --now")},
 	{"cancel", beside("ralph-runner cancel")},
@@ -89,7 +89,7 @@ var runActs = []runAct{
 	}},
 	{"a full disk", func(d *runDay, _ int) error {
 		cmd := exec.Command("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
-			"inject=renameat:error=ENOSPC", d.path, "extend", loopName, "--max-iterations", "+1")
+			"inject=renameat:error=ENOSPC", d.path, "resume", loopName, "+1")
 		cmd.Dir, cmd.Env = d.project, d.env
 		_ = cmd.Run() // it fails, or there was a run
 		return nil

@@ -87,7 +87,7 @@ var acts = []act{
 	{name: "verify beside the stop", before: types("ralph-stop-hook verify >/dev/null 2>&1 &")},
 	{name: stoppedVerify, before: types("ralph-stop-hook verify >/dev/null 2>&1 & sleep 0.02; kill -STOP $!")},
 	{name: "resume", before: types("ralph-stop-hook resume")},
-	{name: "extend", before: types("ralph-stop-hook extend --max-iterations +2")},
+	{name: "give it more", before: types("ralph-stop-hook resume +2")},
 	{name: "pause", before: types("ralph-stop-hook pause")},
 	{name: "pause and resume", before: types("ralph-stop-hook pause && ralph-stop-hook resume")},
 	{name: "cancel", before: types("ralph-stop-hook cancel")},
@@ -288,7 +288,7 @@ func (d *day) lives(turns int) error {
 			return err
 		}
 	}
-	if err := verb("extend", "--max-iterations", "+9")(d.world); err != nil {
+	if err := verb("resume", "+9")(d.world); err != nil {
 		return err
 	}
 	if err := do([]step{pass("a", "b", "c")})(d.world); err != nil {

@@ -80,7 +80,7 @@ var scenarios = []scenario{
 	{
 		name: "end at a limit",
 		make: []step{
-			atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
+			atWork, lowered(3), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
 			write("src", "x"),
 		},
 		stdin: stop("s1"), ends: "REACHED_LIMIT",
@@ -193,12 +193,12 @@ var scenarios = []scenario{
 	{name: "pause", make: []step{atWork}, args: []string{"pause"}, done: status("PAUSED")},
 	{name: "resume", make: []step{atWork, verb("pause")}, args: []string{"resume"}, done: status("IN_PROGRESS")},
 	{
-		name: "extend",
+		name: "give it more",
 		make: []step{
-			atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
+			atWork, lowered(3), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
 			write("src", "x"), event(stop("s1"), "REACHED_LIMIT"),
 		},
-		args: []string{"extend", "--max-iterations", "9"}, done: status("IN_PROGRESS"),
+		args: []string{"resume", "+6"}, done: status("IN_PROGRESS"),
 	},
 	{name: "trust", make: []step{atWork, func(w *world) error {
 		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "task": "new", `+
@@ -223,7 +223,7 @@ var scenarios = []scenario{
 			atWork, configured(`, "limits": {"max_iterations": 9, "deadline": "1ms"}`),
 			event(stop("s1"), "REACHED_LIMIT"),
 		},
-		args: []string{"extend", "--deadline", "2h"}, done: status("IN_PROGRESS"),
+		args: []string{"resume", "+2h"}, done: status("IN_PROGRESS"),
 	},
 	{name: "detach", make: []step{atWork}, args: []string{"use", "--no-session"}, done: func(w *world) error {
 		state, err := w.record()

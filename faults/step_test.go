@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -88,6 +89,20 @@ func atWork(w *world) error {
 
 // note is an agent's, in progress.txt.
 const note = "a is done: see src.\n"
+
+// lowered lowers the limit of iterations, as a person does in the header.
+func lowered(iterations int) step {
+	return func(w *world) error {
+		path := filepath.Join(w.loop(), "progress.txt")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lower := fmt.Sprintf("\nMax Iterations: %d\n", iterations)
+		text = regexp.MustCompile(`\nMax Iterations: \d+\n`).ReplaceAll(text, []byte(lower))
+		return os.WriteFile(path, text, 0o644)
+	}
+}
 
 // configured makes a ralph.json that is trusted.
 func configured(more string) step {

@@ -5,12 +5,12 @@ package faults
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,12 +173,30 @@ func (l *life) over(state record) error {
 	}
 	if state.Iteration >= l.limit {
 		l.limit = state.Iteration + 50
-		more = append(more, "--max-iterations", fmt.Sprint(l.limit))
+		more = append(more, "+50")
 	}
-	if len(more) > 0 {
-		return verb(append([]string{"extend"}, more...)...)(w)
+	return l.gives(more)
+}
+
+// gives resumes the loop with more of what it has, and holds that a deadline has moved by what was given.
+func (l *life) gives(more []string) error {
+	began := l.now()
+	if err := verb(append([]string{"resume"}, more...)...)(l.world); err != nil {
+		return err
 	}
-	return verb("resume")(w)
+	if !slices.Contains(more, "+"+givenTime.String()) {
+		return nil
+	}
+	state, err := l.record()
+	if err != nil {
+		return err
+	}
+	want := max(l.deadline, began.Sub(state.StartedAt)) + givenTime
+	if off := state.ExtendedDeadline - want; off.Abs() > time.Minute {
+		return fmt.Errorf("the deadline is to be %s after the start, and is %s", want, state.ExtendedDeadline)
+	}
+	l.deadline = state.ExtendedDeadline
+	return nil
 }
 
 var passed = regexp.MustCompile(`"id": ?"([abc])" ?,.*?"passes": ?true`)
@@ -247,12 +265,15 @@ func (l *life) finish() error {
 	}
 	os.Remove(filepath.Join(l.project, "bad"))
 	if more, err := l.longer(state); err != nil || more != nil {
-		if err := errors.Join(err, verb(append([]string{"extend"}, more...)...)(l.world)); err != nil {
+		if err != nil {
+			return err
+		}
+		if err := l.gives(more); err != nil {
 			return err
 		}
 	}
 	if state.Iteration+1 >= l.limit {
-		if err := verb("extend", "--max-iterations", fmt.Sprint(state.Iteration+50))(l.world); err != nil {
+		if err := verb("resume", "+50")(l.world); err != nil {
 			return err
 		}
 	}

@@ -225,6 +225,7 @@ type record struct {
 	Schema, Iteration, Endings, Extended int
 	Status, ExitReason, Session          string
 	StartedAt, EndedAt, RetryAt          time.Time
+	ExtendedDeadline                     time.Duration
 	Seen, WaitingSince                   time.Time
 	Notices                              []struct {
 		DeliveryID string

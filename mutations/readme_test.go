@@ -132,7 +132,7 @@ var readme = []row{
 		`[]string{plain.Line("", 500)})`,
 	},
 	{
-		"if Claude calls `resume`, `extend` or `trust`, they refuse.",
+		"if Claude calls `resume` or `trust`, they refuse.",
 		hook("state-tamper"),
 		"internal/verb/verb.go",
 		"	if !v.Env.ByAgent {",

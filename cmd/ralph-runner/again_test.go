@@ -195,7 +195,7 @@ esac`)
 				// Another feature, or a higher limit, brings the loop back. Each run keeps the work or begins with it.
 				a.write("project/feature_list.json", `[{"id": "a", "passes": true},`+"\n"+
 					`{"id": "b", "passes": true}, {"id": "c", "passes": false}]`)
-				a.command(0, "ralph-runner trust demo --yes && ralph-stop-hook extend demo --max-iterations 20")
+				a.command(0, "ralph-runner trust demo --yes && ralph-stop-hook resume demo +20")
 				a.command(0, run)
 				a.kept(work, "after a run without lanes")
 				a.command(4, line)

@@ -113,7 +113,7 @@ var hostileAgents = []badInput{
 	{"an exit status out of range", "exit 300", 1, "exit status 44"},
 	{"it ends itself by a signal", "kill -9 $$", 1, "exit status 137, which means that it was killed"},
 	{"it calls what only a person may",
-		"ralph-runner trust --yes checkout; ralph-runner extend --max-iterations 99 checkout",
+		"ralph-runner trust --yes checkout; ralph-runner resume checkout +99",
 		1, "this is for a person, not for an agent"},
 	{"it cancels the loop", "ralph-runner cancel checkout",
 		3, "Ralph loop CANCELLED: checkout: stopped by the agent at iteration 1."},

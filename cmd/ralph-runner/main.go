@@ -103,8 +103,8 @@ func newApp(env loop.Env) *cli.App {
 	workers.AddCommand(v.engineToken(), v.engineStatus())
 	app.Add("Set up", v.agents(), v.mcp(), workers, v.worker(), cli.Completion(app.Command), cli.Version(program, version))
 	// The other program has the help of these.
-	for _, c := range []*cobra.Command{v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(),
-		v.Trust(), v.Verify(), v.Notify()} {
+	for _, c := range []*cobra.Command{v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Note(), v.Trust(),
+		v.Verify(), v.Notify()} {
 		c.Hidden = true
 		app.AddCommand(c)
 	}

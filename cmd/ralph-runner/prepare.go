@@ -153,7 +153,7 @@ func (k *runner) taskRun() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.options.MaxIterations = 0 // it is the loop's own limit now, which 'extend' raises
+	k.options.MaxIterations = 0 // it is the loop's own limit now
 	k.options.Prompt = k.task.Text
 	return run.New(k.Env, at, rows, k.options, legs), nil
 }
@@ -293,6 +293,7 @@ func (k *runner) again(words []string) (*run.Run, error) {
 		return nil, err
 	}
 	return run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
+		k.giveRun(r)
 		if k.override(&r.Options); elsewhere(&r.Options) != nil {
 			return nil, elsewhere(&r.Options)
 		}
@@ -368,6 +369,22 @@ func (k *runner) override(o *record.Options) {
 	}
 	if k.task.Text != "" {
 		o.Prompt = k.task.Text
+	}
+}
+
+// giveRun raises the limits of a run that goes on that would end it before it has had the iterations which a person
+// gives the loop: its own, or in a chain those of the leg and of its reviewer.
+func (k *runner) giveRun(r *record.Run) {
+	if k.more.Iterations == 0 {
+		return
+	}
+	if o := &r.Options; o.MaxIterations > 0 {
+		o.MaxIterations = max(o.MaxIterations, r.Iterations+k.more.Iterations)
+	}
+	for _, leg := range []*record.Leg{r.Leg(), r.Reviewer()} {
+		if leg != nil {
+			leg.Limit = max(leg.Limit, leg.Iterations+k.more.Iterations)
+		}
 	}
 }
 

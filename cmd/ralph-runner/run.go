@@ -20,6 +20,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jobs"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
@@ -48,6 +50,7 @@ type runner struct {
 	branch  string // with --branch: its name; "": the usual one
 	base    string // since when a review looks; "": it is none
 
+	more                    verb.More // what a person gives a run that goes on
 	cwd                     string
 	resume, dryRun, verbose bool
 	checked                 []string // the commands of the loop's checks
@@ -69,7 +72,7 @@ func (v verbs) run() *cobra.Command {
 func (v verbs) resume() *cobra.Command {
 	k := &runner{verbs: v, resume: true}
 	k.cmd = &cobra.Command{
-		Use: "resume [NAME]", Short: "Continue a run after an interruption or an ending",
+		Use: "resume [NAME] [+N]", Short: "Continue a run; +N gives it N more iterations",
 		Long: resumeHelp, RunE: cli.Run(k.run),
 	}
 	k.flags()
@@ -79,6 +82,8 @@ func (v verbs) resume() *cobra.Command {
 
 const resumeHelp = `Continue the run NAME, or the last one. NAME is a loop, a run's id, or a file run-ID.json.
 The run keeps its flags, except those you pass again.
++N gives the loop N more iterations, and raises a limit of the run that would end it before.
+A time such as +2h moves the loop's deadline.
 It takes the flags of 'ralph-runner run', too.`
 
 // likeRun leaves the flags that a command has so far, which are those of a run, out of its help.
@@ -178,6 +183,13 @@ func (k *runner) run(w io.Writer, words []string) error {
 		}
 		words = []string{list}
 	}
+	if k.resume {
+		var err error
+		k.more, words, err = verb.TakeMore(words)
+		if err != nil {
+			return err
+		}
+	}
 	r, err := k.prepare(words)
 	if k.base != "" && (err != nil || k.dryRun) {
 		_ = os.Remove(words[0]) // nothing works on it
@@ -187,6 +199,9 @@ func (k *runner) run(w io.Writer, words []string) error {
 	}
 	if err := k.nameBranch(r); err != nil {
 		return err
+	}
+	if k.more != (verb.More{}) {
+		r.More = k.more.Give
 	}
 	if k.dryRun {
 		text, err := r.Preview()
@@ -353,7 +368,11 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	}
 	state, err := r.Work(ctx)
 	view.close()
-	if other := run.Taken(""); r.Revived && errors.As(err, &other) { // it was paused, and had not ended
+	other := run.Taken("")
+	if errors.As(err, &other) && r.More != nil {
+		return k.giveLoop(w, r.At)
+	}
+	if r.Revived && errors.As(err, &other) { // it was paused, and had not ended
 		fmt.Fprintf(w, "%s goes on; %s\n", plain.Line(r.At.Name, 100), other)
 		return nil
 	}
@@ -376,6 +395,16 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 		return &cli.Exit{Code: code}
 	}
 	return nil
+}
+
+// giveLoop gives the loop more while another process works it.
+func (k *runner) giveLoop(w io.Writer, at *loopdir.Loop) error {
+	l, err := loop.Open(k.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return k.Continue(w, l, k.more)
 }
 
 // hands starts the engine of a run.

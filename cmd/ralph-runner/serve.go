@@ -33,7 +33,7 @@ func (v verbs) serve() *cobra.Command {
 		RunE: cli.Run(s.run),
 	}
 	cmd.Flags().IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
-	cmd.Flags().BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
+	cmd.Flags().BoolVar(&s.control, "control", false, "let the page pause, resume and cancel loops")
 	cmd.Flags().BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
 	return cmd
 }

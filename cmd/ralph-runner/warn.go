@@ -93,6 +93,6 @@ func (k *runner) warnOfLimit(p *loop.Picture, wanted int, words string) {
 	}
 	if missing := wanted - left; missing > 0 {
 		fmt.Fprintf(os.Stderr, "%s: warning: %s, and the loop has %d left; to give it more: %s +%d\n", program, words,
-			max(0, left), p.Loop.Call("extend"), missing)
+			max(0, left), p.Loop.Call("resume"), missing)
 	}
 }

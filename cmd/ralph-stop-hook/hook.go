@@ -55,7 +55,7 @@ type hook struct {
 	printed bool
 }
 
-// hookMode answers one call of Claude Code. Every bug ends the loop, and none extends it. Whatever
+// hookMode answers one call of Claude Code. Every bug ends the loop, and none prolongs it. Whatever
 // goes wrong, it prints nothing or one object that does not block. It exits with 0, because Claude
 // Code takes 2 for a block.
 func hookMode(args []string) (status int) {

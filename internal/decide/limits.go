@@ -21,7 +21,7 @@ type Limits struct {
 
 	Trusted bool // a person trusted ralph.json, so an edit cannot raise the limits
 
-	// The ceilings of the two limits that `extend` can raise.
+	// The ceilings of the two limits that `resume` can raise.
 	CeilingIterations int
 	CeilingDeadline   time.Duration
 }
@@ -181,7 +181,7 @@ func (l Limits) CappedBy(ceilings Limits) Limits {
 			*row.Count(&lowered) = least(*row.Count(&l), *row.Count(&ceilings))
 		}
 	}
-	// `extend` can raise these two later, so their ceilings are kept too.
+	// `resume` can raise these two later, so their ceilings are kept too.
 	lowered.MaxIterations, lowered.CeilingIterations = l.MaxIterations, ceilings.MaxIterations
 	lowered.Deadline, lowered.CeilingDeadline = l.Deadline, ceilings.Deadline
 	lowered.MaxWait = min(l.MaxWait, ceilings.MaxWait) // 0 is the strictest value here, not off

@@ -189,9 +189,9 @@ type Ending struct {
 type Allowance struct {
 	// how many iterations the loop could have when it began
 	Allowed int `json:"allowed,omitzero"`
-	// how many iterations a person allows, with `extend` or by a lower number in the header; 0: nobody has said that
+	// how many iterations a person allows, with `resume` or by a lower number in the header; 0: nobody has said that
 	MaxIterations int `json:"extended,omitzero"`
-	// the deadline that `extend` set; 0: it was not used; stored in ns
+	// the deadline that `resume` set; 0: it set none; stored in ns
 	ExtendedDeadline time.Duration `json:"extendedDeadline,omitzero"`
 }
 

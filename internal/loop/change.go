@@ -14,8 +14,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// leave is the verb of a session that takes another loop, as hook.log has it.
-const leave = "leave"
+// The verbs as hook.log has them.
+const (
+	resume = "resume"
+	leave  = "leave" // of a session that takes another loop
+)
 
 // Change takes the loop's lock, reads the loop, lets edit change the record, and commits it.
 func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
@@ -38,7 +41,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		return decide.State{}, err
 	}
 	// The verb neither stops the loop nor puts it back to work.
-	runsOn := next.Status == decide.InProgress && verb != "resume" && verb != "extend"
+	runsOn := next.Status == decide.InProgress && verb != resume
 	if stopped != decide.InProgress && runsOn {
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
@@ -68,7 +71,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 
 // changeWait returns how long a verb waits for the lock. Those of which a request can be left wait for a moment.
 func changeWait(verb string) time.Duration {
-	if slices.Contains([]string{"pause", "cancel", "note", "extend"}, verb) {
+	if slices.Contains([]string{"pause", "cancel", "note"}, verb) {
 		return requestWait
 	}
 	return LockWait
@@ -80,8 +83,7 @@ func (p *Picture) Attach(session string) decide.Decision {
 }
 
 // Revive puts a loop back to work for a person, after edit changed its limits.
-func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *decide.State) error) (
-	decide.State, error) {
+func (l *Loop) Revive(ctx context.Context, edit func(*Picture, *decide.State) error) (decide.State, error) {
 	// An ending that is not told yet is told before it is undone: to the notifier in its record,
 	// not to one of this terminal.
 	l.Env.OnComplete = ""
@@ -89,19 +91,17 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 	if p, err := l.Look(); err == nil {
 		p.AskTracker(ctx) // an item may have been reopened since
 	}
-	return l.Change(verb, func(p *Picture, next *decide.State) error {
-		return p.revive(verb, next, edit)
-	})
+	return l.Change(resume, func(p *Picture, next *decide.State) error { return p.revive(next, edit) })
 }
 
-// Revive makes the picture what it is once Loop.Revive has put the loop back to work for 'resume', or says why that
-// would not. Nothing is changed on disk.
-func (p *Picture) Revive(ctx context.Context) error {
+// Revive makes the picture what it is once Loop.Revive has put the loop back to work, or says why that would not.
+// Nothing is changed on disk.
+func (p *Picture) Revive(ctx context.Context, edit func(*Picture, *decide.State) error) error {
 	p.AskTracker(ctx)
 	s := &p.Snapshot
 	d := decide.Decision{Next: s.Record()}
 	d.ReadHeader(s)
-	if err := p.revive("resume", &d.Next, func(*Picture, *decide.State) error { return nil }); err != nil {
+	if err := p.revive(&d.Next, edit); err != nil {
 		return err
 	}
 	d.Next.Header, d.Next.Before = decide.HeaderOf(d.Next, d.Next.Limit(s.Limits)), s.Header
@@ -110,14 +110,14 @@ func (p *Picture) Revive(ctx context.Context) error {
 }
 
 // revive makes a record that of a running loop, after edit changed its limits, unless nothing is left to do or to use.
-func (p *Picture) revive(verb string, next *decide.State, edit func(*Picture, *decide.State) error) error {
+func (p *Picture) revive(next *decide.State, edit func(*Picture, *decide.State) error) error {
 	s, l := &p.Snapshot, p.Loop
 	over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 ||
 		next.Status == decide.Complete && next.Proven >= s.Provable())
 	if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
-		return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
+		return fmt.Errorf("nothing to resume: no feature is open; add features to %s, or reopen one there, and repeat "+
 			"this; or start it from scratch: %s --force",
-			verb, plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
+			plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
 	}
 	if err := edit(p, next); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (p *Picture) revive(verb string, next *decide.State, edit func(*Picture, *d
 		return err
 	}
 	hourly := s.Limits.IterationsPerHour
-	if verb == "resume" && next.Status == decide.Handover && hourly > 0 && len(next.LastHour(s.Now)) >= hourly {
+	if next.Status == decide.Handover && hourly > 0 && len(next.LastHour(s.Now)) >= hourly {
 		return fmt.Errorf("it has used its %s for this hour; its prompt continues it after %s",
 			plain.Count(hourly, "iteration"), next.RetryAt.Local().Format("2006-01-02 15:04"))
 	}
@@ -167,7 +167,7 @@ func (p *Picture) MoreIterations(s decide.State) string {
 	if ceiling := p.Snapshot.Limits.CeilingIterations; ceiling > 0 && s.Iteration >= ceiling {
 		return fmt.Sprintf(raise, strconv.Itoa(ceiling))
 	}
-	return fmt.Sprintf("%s +%d", p.Loop.Call("extend"), decide.DefaultIterations)
+	return fmt.Sprintf("%s +%d", p.Loop.Call(resume), decide.DefaultIterations)
 }
 
 // MoreTime is MoreIterations for the deadline. A loop that first has to wait gets that time, too.
@@ -179,7 +179,7 @@ func (p *Picture) MoreTime(s decide.State) string {
 		return fmt.Sprintf(raise, plain.Duration(ceiling))
 	}
 	waits := max(0, needs-max(ran, s.Deadline(limits)))
-	return fmt.Sprintf("%s +%dh", p.Loop.Call("extend"), 2+int(waits.Hours()))
+	return fmt.Sprintf("%s +%dh", p.Loop.Call(resume), 2+int(waits.Hours()))
 }
 
 const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"

@@ -25,8 +25,8 @@ func (l *Loop) takeRequests(s *decide.Snapshot) {
 			s.Requested = cmp.Or(s.Requested, decide.Paused)
 		case loopdir.RequestNote:
 			s.State.Note = plain.Text(addNote(s.State.Note, r.Text), maxNotes)
-		case loopdir.RequestExtend:
-			extend(&s.State, r)
+		case loopdir.RequestMore:
+			giveMore(&s.State, r)
 		}
 		l.requests = append(l.requests, r)
 	}
@@ -35,8 +35,8 @@ func (l *Loop) takeRequests(s *decide.Snapshot) {
 // maxNotes bounds the notes that wait for a prompt, in characters. Many requests would make the record too large.
 const maxNotes = 10_000
 
-// extend gives a loop more, as a person asked while the checks of a lane ran.
-func extend(s *decide.State, r loopdir.Request) {
+// giveMore gives a loop more, as a person asked while the checks of a lane ran.
+func giveMore(s *decide.State, r loopdir.Request) {
 	if len(s.Lanes) == 0 {
 		return
 	}

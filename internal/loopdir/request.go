@@ -24,7 +24,7 @@ type Request struct {
 	Verb string `json:"-"`             // one of those below; the file's name has it
 	Text string `json:"text,omitzero"` // of RequestNote
 	Now  bool   `json:"now,omitzero"`  // of RequestPause: a run stops its agent at once
-	// of RequestExtend: the limits that the loop has then; 0: as before
+	// of RequestMore: the limits that the loop has then; 0: as before
 	Iterations int           `json:"iterations,omitzero"`
 	Deadline   time.Duration `json:"deadline,omitzero"` // stored in ns
 
@@ -41,7 +41,7 @@ const (
 	RequestCancel = "cancel"
 	RequestPause  = "pause"
 	RequestNote   = "note"
-	RequestExtend = "extend"
+	RequestMore   = "more"  // resume gives the loop more
 	RequestEvent  = "event" // the client has said something of its session
 	RequestTurn   = "turn"  // a stop or a prompt waits for the lock, and wants to be next
 )

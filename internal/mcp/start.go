@@ -161,8 +161,8 @@ func (k *desk) lower(in Start) (notes []string, err error) {
 		}
 		switch limit := state.Limit(limits); {
 		case limit < in.MaxIterations:
-			notes = append(notes, fmt.Sprintf("maxIterations is %d, the limit in force; a person raises it: %s", limit,
-				k.Call("extend")))
+			notes = append(notes, fmt.Sprintf("maxIterations is %d, the limit in force; a person raises it: %s +%d", limit,
+				k.Call("resume"), in.MaxIterations-limit))
 		case in.MaxIterations != limit:
 			r.Lowered.Iterations = in.MaxIterations
 		}

@@ -18,7 +18,7 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) *detail {
 	if d == nil {
 		return nil
 	}
-	i := slices.IndexFunc(d.Actions, func(a watch.Action) bool { return a.Verb == r.PathValue("verb") })
+	i := slices.IndexFunc(d.Actions, func(a watch.Action) bool { return a.Name == r.PathValue("action") })
 	if i < 0 {
 		refuse(w, http.StatusConflict, "that cannot be done with the loop as it is now")
 		return nil
@@ -40,7 +40,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	if d == nil {
 		return
 	}
-	if d.Action.Verb == "note" {
+	if d.Action.Name == "note" {
 		d.Action.More = []string{r.PostFormValue("text")}
 	}
 	said, err := watch.Do(s.Env, d.Loop.Loop, d.Action)

@@ -58,8 +58,8 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 	mux.HandleFunc("GET /{$}", s.list)
 	mux.HandleFunc("GET /loop/{key}", s.one)
 	mux.HandleFunc("GET /loop/{key}/session/{n}", s.session)
-	mux.HandleFunc("GET /loop/{key}/ask/{verb}", s.ask)
-	mux.HandleFunc("POST /loop/{key}/do/{verb}", s.do)
+	mux.HandleFunc("GET /loop/{key}/ask/{action}", s.ask)
+	mux.HandleFunc("POST /loop/{key}/do/{action}", s.do)
 	mux.HandleFunc("GET /loop/{key}/chart/{n}", s.chart)
 	mux.HandleFunc("GET /loop/{key}/report", s.report)
 	mux.HandleFunc("GET /api/loops", func(w http.ResponseWriter, r *http.Request) {

@@ -12,8 +12,11 @@ import (
 
 // revives reports whether the run puts its loop back to work, which is paused or has ended: a person resumes it. A run
 // that was killed after its loop had judged the last session first finishes what it could not, unless the loop ended
-// because of a limit of the run, which is raised now, or because features waited for a person.
+// because of a limit that is raised now, or because features waited for a person.
 func (r *Run) revives(state decide.State) bool {
+	if r.More != nil && state.Status != decide.Complete {
+		return true
+	}
 	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
 	if state.Session == r.Record.Session() && (state.ExitReason == decide.Budget || features) {
 		return true
@@ -35,14 +38,26 @@ func (r *Run) revive(ctx context.Context) error {
 	}
 	defer l.Close()
 	_, _ = l.TellAgain(ctx) // what cannot be told now stays in the record
-	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
+	_, err = l.Revive(ctx, r.giveMore)
 	r.Revived = err == nil
+	if r.Revived {
+		r.More = nil
+	}
 	switch state := s.Decision.From; {
 	case err == nil, r.opensPRAgain(state):
 		return nil
 	default:
 		return r.notRevived(state, err)
 	}
+}
+
+// giveMore raises the loop's limits as a person has asked.
+func (r *Run) giveMore(p *loop.Picture, next *decide.State) error {
+	if r.More == nil {
+		return nil
+	}
+	_, err := r.More(p, next)
+	return err
 }
 
 // opensPRAgain reports whether a complete loop lacks nothing but the pull request, whose command failed.

@@ -36,6 +36,8 @@ type Run struct {
 	Resume bool
 	// Revived says that this has put the loop back to work.
 	Revived bool
+	// More raises the loop's limits before it goes on; nil: they stay.
+	More func(*loop.Picture, *decide.State) (said string, err error)
 
 	// Switch: a person has just named the branch of the run, so the run checks it out.
 	Switch bool
@@ -101,7 +103,8 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 // not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
 	unlock, err := r.own()
-	if errors.As(err, new(Taken)) { // the run that works on the loop goes on with it, if it was only paused
+	if errors.As(err, new(Taken)) && r.More == nil {
+		// The run that works on the loop goes on with it, if it was only paused.
 		err = cmp.Or(r.revive(ctx), err)
 	}
 	if err != nil {
@@ -153,7 +156,7 @@ func (r *Run) mayBegin(ctx context.Context) error {
 	}
 	switch state := p.Snapshot.State; {
 	case r.revives(state):
-		err := p.Revive(ctx)
+		err := p.Revive(ctx, r.giveMore)
 		switch {
 		case err != nil && r.opensPRAgain(state):
 			return nil
@@ -645,6 +648,10 @@ func (r *Run) Preview() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := r.giveMore(s.Picture, &s.Decision.Next); err != nil {
+		return "", err
+	}
+	s.Decision.Limit = s.Decision.Next.Limit(s.Picture.Snapshot.Limits)
 	d := s.Decision
 	command := plain.Line(plain.Typed(r.rowOf(r.Record.Current).Line(r.Record.Options.Asked)), 500)
 	prompt := r.prompt(s, nil, r.due(s))

@@ -21,7 +21,7 @@ var helpRows = [][2]string{
 	{"/", "filter the list by name, project or status; esc shows all"},
 	{"p", "pause after this turn"},
 	{"r", "resume"},
-	{"e", "extend by ten iterations"},
+	{"+", "resume with ten more iterations"},
 	{"c", "cancel"},
 	{"n", "type a note for the agent's next prompt"},
 	{"q, ctrl+c", "quit; the loops go on"},
@@ -63,8 +63,8 @@ func (m *model) press(key, text string) tea.Cmd {
 	case "n":
 		m.noting, m.note = m.chosen() != nil, ""
 		return nil
-	case "p", "r", "e", "c":
-		m.asked(map[string]string{"p": "pause", "r": "resume", "e": "extend", "c": "cancel"}[key])
+	case "p", "r", "+", "c":
+		m.asked(map[string]string{"p": "pause", "r": "resume", "+": "more", "c": "cancel"}[key])
 		return nil
 	}
 	if m.open {
@@ -93,15 +93,15 @@ func (m *model) typed(edited *string, typing *bool, most int, key, text string) 
 }
 
 // asked asks whether an action is to be done.
-func (m *model) asked(verb string) {
+func (m *model) asked(name string) {
 	l := m.chosen()
 	if l == nil {
 		return
 	}
 	all := watch.Actions()
-	action := all[slices.IndexFunc(all, func(a watch.Action) bool { return a.Verb == verb })]
+	action := all[slices.IndexFunc(all, func(a watch.Action) bool { return a.Name == name })]
 	if !l.Can(action) {
-		m.said = verb + " makes no sense now: the loop is " + string(l.Status.Status)
+		m.said = action.Label() + " makes no sense now: the loop is " + string(l.Status.Status)
 		return
 	}
 	m.ask = &action
@@ -114,7 +114,7 @@ func (m *model) answered(key string) tea.Cmd {
 	}
 	action, l := *m.ask, m.chosen()
 	m.ask = nil
-	if action.Verb == "note" {
+	if action.Name == "note" {
 		action.More = []string{m.note}
 	}
 	if key != "y" && key != "Y" || l == nil {

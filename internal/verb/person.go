@@ -21,7 +21,7 @@ import (
 
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cobra.Command {
-	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
+	return v.Loop("cancel", "End a loop; resume brings it back", func(w io.Writer, l *loop.Loop) error {
 		over := false
 		cancel := func(asked bool) (decide.State, error) {
 			return stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
@@ -191,46 +191,4 @@ func (v Verbs) Note() *cobra.Command {
 		})(w, named)
 	})
 	return cmd
-}
-
-// Resume continues a loop that has ended.
-func (v Verbs) Resume() *cobra.Command {
-	const short = "Continue a loop, or begin one that came with the repository"
-	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
-		return v.revive(w, l, "resume", func(*loop.Picture, *decide.State) (string, error) { return "", nil })
-	})
-}
-
-// revive puts a loop back to work, and says how it goes on.
-func (v Verbs) revive(
-	w io.Writer, l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) (string, error),
-) error {
-	if err := v.PersonFor(l); err != nil {
-		return err
-	}
-	var picture *loop.Picture
-	said := ""
-	next, err := l.Revive(background(), verb, func(p *loop.Picture, next *decide.State) (err error) {
-		picture = p
-		said, err = edit(p, next)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
-		next.Header.MaxIterations, say.GoOn(picture, next))
-	picture, err = l.Look()
-	if err != nil {
-		return err
-	}
-	warnings := say.Warnings(picture)
-	lost, _ := say.Lost(picture, next)
-	if lost != "" {
-		warnings = append(warnings, lost)
-	}
-	for _, warning := range warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
-	}
-	return nil
 }

@@ -158,23 +158,23 @@ func TestTold(t *testing.T) {
 func TestDo(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
-	find := func(verb string) Action {
+	find := func(name string) Action {
 		all := Actions()
-		return all[slices.IndexFunc(all, func(a Action) bool { return a.Verb == verb })]
+		return all[slices.IndexFunc(all, func(a Action) bool { return a.Name == name })]
 	}
 	for _, tc := range []struct {
-		verb, says string
+		name, says string
 		status     decide.Status
 	}{
 		{"pause", "paused at iteration 1", decide.Paused},
 		{"resume", "continues at iteration 1", decide.InProgress},
-		{"extend", "at most 25 iterations", decide.InProgress},
+		{"more", "at most 25 iterations", decide.InProgress},
 		{"cancel", "cancelled at iteration 1", decide.Cancelled},
 	} {
-		said, err := Do(w.Env, at.Dir, find(tc.verb))
+		said, err := Do(w.Env, at.Dir, find(tc.name))
 		p, _ := Look(w.Env)
 		if err != nil || !strings.Contains(said, tc.says) || p.Find("demo").Status.Status != tc.status {
-			t.Errorf("%s says %q, %v; the loop is %s", tc.verb, said, err, p.Find("demo").Status.Status)
+			t.Errorf("%s says %q, %v; the loop is %s", tc.name, said, err, p.Find("demo").Status.Status)
 		}
 	}
 	agents := w.Env

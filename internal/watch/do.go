@@ -12,11 +12,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// Action is what a person can do with a loop from a view. It does what the verb of its name does.
+// Action is what a person can do with a loop from a view. It does what its verb does.
 type Action struct {
+	Name string
 	Verb string
-	Ask  string // the question before it is done; %s is the loop's name
-	More []string
+	Ask  string   // the question before it is done; %s is the loop's name
+	More []string // the words behind the verb and the loop's name
 
 	command func(verb.Verbs) *cobra.Command
 }
@@ -24,13 +25,22 @@ type Action struct {
 // Actions returns all actions.
 func Actions() []Action {
 	return []Action{
-		{Verb: "pause", Ask: "Pause %s after this turn?", command: verb.Verbs.Pause},
-		{Verb: "resume", Ask: "Continue %s?", command: verb.Verbs.Resume},
-		{Verb: "extend", Ask: "Give %s ten more iterations?", More: []string{"+10"}, command: verb.Verbs.Extend},
-		{Verb: "note", Ask: "Tell %s something?", command: verb.Verbs.Note},
-		{Verb: "cancel", Ask: "Cancel %s? Only resume brings it back.", command: verb.Verbs.Cancel},
+		{Name: "pause", Verb: "pause", Ask: "Pause %s after this turn?", command: verb.Verbs.Pause},
+		{Name: "resume", Verb: "resume", Ask: "Continue %s?", command: verb.Verbs.Resume},
+		{
+			Name: "more", Verb: "resume", Ask: "Give %s ten more iterations?", More: []string{"+10"},
+			command: verb.Verbs.Resume,
+		},
+		{Name: "note", Verb: "note", Ask: "Tell %s something?", command: verb.Verbs.Note},
+		{
+			Name: "cancel", Verb: "cancel", Ask: "Cancel %s? Only resume brings it back.",
+			command: verb.Verbs.Cancel,
+		},
 	}
 }
+
+// Label is what a button for the action says.
+func (a Action) Label() string { return strings.Join(append([]string{a.Verb}, a.More...), " ") }
 
 // Can reports whether an action makes sense for a loop as it is.
 func (l *Loop) Can(a Action) bool {
@@ -38,7 +48,7 @@ func (l *Loop) Can(a Action) bool {
 		return false
 	}
 	on := l.Status.Status.GoesOn()
-	switch a.Verb {
+	switch a.Name {
 	case "pause":
 		return on
 	case "cancel", "note":

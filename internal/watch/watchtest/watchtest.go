@@ -225,7 +225,7 @@ func (w World) Situations() []Situation {
 			state: func(s *decide.State) { ended(decide.Complete, "all_features_pass", "")(s); s.Proven = 5 },
 		},
 		{
-			Name: "limit", Works: "REACHED_LIMIT", Far: "2/3", Wrong: "max iterations", Do: "extend limit", passed: 2,
+			Name: "limit", Works: "REACHED_LIMIT", Far: "2/3", Wrong: "max iterations", Do: "resume limit +15", passed: 2,
 			features: 3, state: ended(decide.ReachedLimit, decide.MaxIterations, ""),
 		},
 		{Name: "broken", Works: "working", Wrong: "line 1, column 11", list: `[{"id": 1,]`},
