@@ -110,12 +110,9 @@ func ending(r *Run, s *loop.Step) string {
 		return a.Message
 	}
 	state, l := s.Decision.Next, s.Picture.Loop
-	how := l.Call("resume")
-	if state.Status == decide.Paused {
-		how = say.ResumeRun(r.ID)
-	}
 	return fmt.Sprintf("Ralph loop %s: %s: %s at iteration %d. '%s' continues it.", state.Status,
-		plain.Line(l.At.Name, 100), say.StoppedBy(state.ExitReason), state.Iteration, how)
+		plain.Line(l.At.Name, 100), say.StoppedBy(state.ExitReason), state.Iteration,
+		l.Call("resume"))
 }
 
 // Markdown returns the summary as a file.

@@ -35,7 +35,7 @@ func (r *Run) ontoBranch(ctx context.Context, p *loop.Picture) error {
 		return repo.Switch(ctx, r.needsThere(p))
 	}
 	if err := repo.OnBranch(ctx); err != nil {
-		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.Record.ID))
+		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.At.Name))
 	}
 	return nil
 }

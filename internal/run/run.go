@@ -94,7 +94,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 	rows, err := find(rec)
 	r := &Run{Env: env, At: at, Rows: rows, Record: *rec, resumes: true}
 	if l := r.limit(nil, 0); l.reason != "" {
-		err = fmt.Errorf("the run has %s; to give it more: %s --resume %s %s", l.bill, env.Program, rec.ID, l.raise)
+		err = fmt.Errorf("the run has %s; to give it more: %s %s", l.bill, say.ResumeRun(at.Name), l.raise)
 	}
 	return r, err
 }
@@ -133,7 +133,7 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	for err == nil && goesOn(step) {
 		step, err = r.next(ctx, step)
 		if err != nil {
-			err = fmt.Errorf("%w; when that is fixed, go on with: %s", err, say.ResumeRun(r.Record.ID))
+			err = fmt.Errorf("%w; when that is fixed, go on with: %s", err, say.ResumeRun(r.At.Name))
 		}
 	}
 	return step, err
@@ -217,8 +217,8 @@ func (r *Run) ready() error {
 	}
 	if r.resumes { // another process may have worked the run since its record was read
 		if last == nil || last.ID != r.Record.ID {
-			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
-				plain.Line(r.At.Name, 100), r.Env.Program)
+			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s",
+				plain.Line(r.At.Name, 100), say.ResumeRun(r.At.Name))
 		}
 		last.TakeOver(r.Record)
 		r.Record = *last

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -352,15 +351,15 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 type ownLimit struct {
 	reason string // decide.Budget, or decide.MaxIterations
 	bill   string // what was used, in words that follow "the run has"
-	raise  string // a flag with which the run goes on
+	flag   string // that sets it
+	raise  string // the words with which the run goes on
 }
 
 func (l ownLimit) why() string {
 	if l.reason == "" {
 		return ""
 	}
-	flag, _, _ := strings.Cut(l.raise, " ")
-	return fmt.Sprintf("the run has %s (%s)", l.bill, flag)
+	return fmt.Sprintf("the run has %s (%s)", l.bill, l.flag)
 }
 
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
@@ -376,31 +375,30 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || c.Class() == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", more)}
+		return ownLimit{decide.Budget, bill, "--max-cost", fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+
 			"use an agent that reports its cost", o.MaxCostUSD)
-		return ownLimit{decide.Budget, bill, say.AnotherAgent}
+		return ownLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
 		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+
 			"use an agent that reports its tokens", o.MaxTokens)
-		return ownLimit{decide.Budget, bill, say.AnotherAgent}
+		return ownLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", spent.Tokens(), o.MaxTokens)
 		if spent.PresumedTokens > 0 {
 			bill += fmt.Sprintf(", and presumably %d more", spent.PresumedTokens)
 		}
-		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
+		return ownLimit{decide.Budget, bill, "--max-tokens", fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
 	case leg != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
 		if back {
 			bill += ", and the last review has left features open"
 		}
-		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*leg.Limit)}
+		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", leg.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
-		more := max(2*o.MaxIterations, r.Record.Iterations+o.MaxIterations)
-		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", more)}
+		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", o.MaxIterations)}
 	}
 	return ownLimit{}
 }

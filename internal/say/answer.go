@@ -196,7 +196,7 @@ func Continues(p *loop.Picture, s decide.State) string {
 	case s.ExitReason == decide.Deadline:
 		return "to give it more: " + p.MoreTime(s)
 	case s.ExitReason == decide.Budget:
-		return "to go on: " + MoreBudget(s)
+		return "to go on: " + MoreBudget(p.Loop.At.Name, s)
 	}
 	return fmt.Sprintf("'%s' continues it", resume)
 }

@@ -88,7 +88,7 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
 			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
 	case decide.Budget:
-		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(s))
+		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(p.Loop.At.Name, s))
 	case decide.SessionFull:
 		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
 	case decide.Attempts:
@@ -121,7 +121,7 @@ func why(p *loop.Picture, s decide.State) string {
 			"when that is fixed, '%s' continues the loop.",
 			s.Needs, so, do("list"), do("resume"))
 	case decide.APIError, decide.RateLimit, decide.SessionEnded:
-		return cutOff(s, so)
+		return cutOff(p.Loop.At.Name, s, so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
 		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", StoppedBy(s.ExitReason), s.Iteration, so,
 			do("resume"))
@@ -130,10 +130,10 @@ func why(p *loop.Picture, s decide.State) string {
 }
 
 // cutOff says what kept the agent from going on.
-func cutOff(s decide.State, so string) string {
+func cutOff(name string, s decide.State, so string) string {
 	if s.ExitReason == decide.SessionEnded {
-		if run := s.Run(); run != "" {
-			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(run))
+		if s.Run() != "" {
+			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(name))
 		}
 		return fmt.Sprintf("%s; %s. "+
 			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.",
@@ -143,10 +143,10 @@ func cutOff(s decide.State, so string) string {
 	if !s.RetryAt.IsZero() {
 		until = ", until " + Clock(s.RetryAt)
 	}
-	if run := s.Run(); run != "" {
+	if s.Run() != "" {
 		return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
 			cmp.Or(strings.TrimRight(plain.Line(s.Needs, 160), "."), "it did not say why"), s.ExitReason, until, so,
-			ResumeRun(run))
+			ResumeRun(name))
 	}
 	return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
 		"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)

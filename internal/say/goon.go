@@ -67,8 +67,8 @@ func StartRun(env loop.Env, name string) string {
 	return line + plain.Arg(name)
 }
 
-// ResumeRun is what a person types so that a run of fresh sessions goes on.
-func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
+// ResumeRun is what a person types so that the run of a loop with fresh sessions goes on.
+func ResumeRun(name string) string { return runner + " resume " + plain.Arg(name) }
 
 // Merge is what a person types so that their branch gets the work of a commit or a branch. The list in their project
 // has the flags of that work already, and without --autostash git does not merge into a file that is not committed.
@@ -88,14 +88,16 @@ const AnotherAgent = "--agent NAME"
 
 // MoreBudget is what a person types so that a run goes on that has used what it may use. A record that an agent can
 // write may have other words there.
-func MoreBudget(s decide.State) string {
+func MoreBudget(name string, s decide.State) string {
 	flag, value, _ := strings.Cut(s.Raise, " ")
 	_, err := strconv.ParseFloat(value, 64)
-	raises := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens", "--max-iterations"}, flag)
-	if !raises && s.Raise != AnotherAgent {
-		return ResumeRun(s.Run())
+	raises := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens"}, flag)
+	n, err := strconv.Atoi(s.Raise)
+	more := err == nil && n > 0 && strings.HasPrefix(s.Raise, "+")
+	if !raises && !more && s.Raise != AnotherAgent {
+		return ResumeRun(name)
 	}
-	return ResumeRun(s.Run()) + " " + s.Raise
+	return ResumeRun(name) + " " + s.Raise
 }
 
 // Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
@@ -158,7 +160,7 @@ func goOn(p *loop.Picture, s decide.State) string {
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
 	resume := loop.InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
 	if run != "" {
-		resume = loop.InProject(l.Env, l.At, ResumeRun(run))
+		resume = loop.InProject(l.Env, l.At, ResumeRun(l.At.Name))
 	}
 	switch {
 	case s.OfClient() && alive:

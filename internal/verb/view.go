@@ -451,7 +451,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
-		return loop.InProject(p.Loop.Env, p.Loop.At, say.MoreBudget(state))
+		return loop.InProject(p.Loop.Env, p.Loop.At, say.MoreBudget(p.Loop.At.Name, state))
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:

@@ -216,7 +216,8 @@ func (w World) Situations() []Situation {
 			state: func(s *decide.State) { s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "dead", Works: "needs you", Far: "1/3", Cost: "$2.000", Wrong: "no session works on it", Do: "--resume run1",
+			Name: "dead", Works: "needs you", Far: "1/3", Cost: "$2.000", Wrong: "no session works on it",
+			Do:     "ralph-runner resume dead",
 			passed: 1, features: 3, run: run(gone, 2),
 			state: func(s *decide.State) { byRun(s); s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
