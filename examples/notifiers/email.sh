@@ -25,7 +25,7 @@ sendmail=$(command -v sendmail || command -v msmtp) || {
 	printf 'To: %s\nSubject: ralph: %s after %s of %s iterations\n' "$to" "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS"
 	printf 'MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
 	seconds=$(number durationSec)
-	report=$(field report) # "report": true in ralph.json lets a run write one
+	report=$(field report) # a run has written one; the hook alone writes none
 	{
 		printf '%s (%s)\n%s\n%s\n%s\n\n' "$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" "$RALPH_WORK_DIR"
 		printf 'features  %s proven, %s claimed, of %s\n' "$(number proven)" "$(number passed)" "$(number total)"

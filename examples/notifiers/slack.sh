@@ -13,7 +13,7 @@ field() {
 }
 # number prints a number of the payload.
 number() { printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":\([0-9][0-9]*\).*/\1/p'; }
-# A short table. A report has a path if a run wrote one: "report": true in ralph.json.
+# A short table. A run has written a report; the hook alone writes none.
 report=$(field report)
 seconds=$(number durationSec)
 # shellcheck disable=SC2016 # the backquotes begin a block

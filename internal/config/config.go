@@ -46,7 +46,6 @@ type Config struct {
 	Parallel     int              // how many checks of one stop may run at the same time; 0: not said
 	Agents       []Agent          // in the order of the file
 	NoCommit     bool             // a run without lanes commits nothing
-	Report       bool             // a run writes a report at its end
 
 	Chains   map[string]chain.Chain // by name
 	Fallback []string               // agents that work while a provider refuses the run's own one, in their order

@@ -138,7 +138,7 @@ func TestParseRefuses(t *testing.T) {
 			"commit, confine, env, escalate, evaluate, fallback, git, guards, " +
 			"limits, link, list, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, outputs, parallel, post_iteration, pr, pre_iteration, prepare, " +
-			"promises, protect, report, skip_headings, source, task, wait_for, work, writable",
+			"promises, protect, skip_headings, source, task, wait_for, work, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
 		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
 		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,

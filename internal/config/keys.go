@@ -157,10 +157,6 @@ var keys = []key[Config]{
 		about: "Folders, from / or ~/, to which confined commands can also write. A build cache must be " +
 			"their own: other projects would use what a check puts into it. 'trust' makes missing folders.",
 	}, {
-		name: "report", preset: `false`, example: `true`,
-		field: func(c *Config) any { return &c.Report },
-		about: "Each run of ralph-runner writes a report, and its notice names the file. See docs/watch.md.",
-	}, {
 		name: "commit", preset: `true`, example: `false`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.NoCommit = !p.yes(v, name) },
 		schema: `"type": "boolean"`,

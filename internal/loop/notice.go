@@ -97,10 +97,6 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	if state.Status == decide.Complete {
 		needs = strings.Trim(p.Loop.Env.ToMerge+"; "+needs, "; ")
 	}
-	report := ""
-	if p.Config.Report {
-		report = p.Loop.Env.Report
-	}
 	return payload{
 		Schema: 1, Event: config.OnComplete, DeliveryID: id,
 		Status: cmp.Or(status, "in_progress"), ExitReason: state.ExitReason, ExitCode: code,
@@ -110,7 +106,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features:    p.Snapshot.List.Count(state.Proven), Needs: needs, RetryAt: plain.Instant(state.RetryAt),
-		Report: report, NotUsed: p.namedNotCounted(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
+		Report: p.Loop.Env.Report, NotUsed: p.namedNotCounted(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
 		LastAnswer: plain.End(p.Snapshot.Message, answerBytes),
 	}
 }

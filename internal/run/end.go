@@ -80,10 +80,10 @@ func (r *Run) reportPath() string {
 	return filepath.Join(r.At.Project, record.Folder, ReportName(r.Record.ID))
 }
 
-// reports writes the report of a run that has ended, if ralph.json wants one. That is done before the notifiers are
+// reports writes the report of a run that has ended. That is done before the notifiers are
 // told, who get its path, and once more when the record of the run is complete.
 func (r *Run) reports(s *loop.Step) {
-	if s.Decision.Verdict != decide.End || !s.Picture.Config.Report || r.reportPath() == "" {
+	if s.Decision.Verdict != decide.End || r.reportPath() == "" {
 		return
 	}
 	if err := r.Report(r.At.Dir, ReportName(r.Record.ID)); err != nil {

@@ -54,7 +54,7 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
 		Features: s.Picture.Snapshot.List.Count(state.Proven), PullRequest: r.Record.Merges.PR,
 	}
-	if s.Decision.Verdict == decide.End && s.Picture.Config.Report {
+	if s.Decision.Verdict == decide.End {
 		t.Report = r.reportPath()
 	}
 	if ended != nil {
