@@ -54,7 +54,6 @@ type parser struct {
 	tags     []string
 	all      []Item // in list order, subtasks before their task
 	level    int    // how many arrays of subtasks the parser is in
-	refused  bool   // one of the subtasks is no object
 	entries  bool   // an item has entries
 	problems []error
 	remarks  []error
