@@ -72,7 +72,7 @@ func (v verbs) run() *cobra.Command {
 func (v verbs) resume() *cobra.Command {
 	k := &runner{verbs: v, resume: true}
 	k.cmd = &cobra.Command{
-		Use: "resume [NAME] [+N]", Short: "Continue a run; +N gives it N more iterations",
+		Use: "resume [NAME] [+N]...", Short: "Continue a run; +N gives it N more iterations",
 		Long: resumeHelp, RunE: cli.Run(k.run),
 	}
 	k.flags()

@@ -187,7 +187,6 @@ func (s *State) Revive(was Status, now time.Time) {
 	s.Status = InProgress
 	s.ExitReason = ""
 	s.Needs = ""
-	s.Raise = ""
 	s.EndedAt = time.Time{}
 	s.StopNow = false
 	s.Failures = nil

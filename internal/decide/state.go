@@ -169,7 +169,7 @@ type Ending struct {
 	ExitReason string `json:"exitReason,omitzero"`
 	// what a person must look at
 	Needs string `json:"needs,omitzero"`
-	// with Budget: the flag with which the run goes on
+	// after Budget, until the run goes on: the words with which it does
 	Raise     string    `json:"raise,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`

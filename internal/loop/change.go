@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -161,25 +162,57 @@ func (p *Picture) usedUp(next *decide.State) error {
 		plain.Duration(time.Since(next.StartedAt)), plain.Duration(next.Deadline(limits)), p.MoreTime(*next))
 }
 
-// MoreIterations returns the command that gives a loop more iterations. If a person's own ceiling
-// forbids that, it returns what to raise.
-func (p *Picture) MoreIterations(s decide.State) string {
-	if ceiling := p.Snapshot.Limits.CeilingIterations; ceiling > 0 && s.Iteration >= ceiling {
-		return fmt.Sprintf(raise, strconv.Itoa(ceiling))
-	}
-	return fmt.Sprintf("%s +%d", p.Loop.Call(resume), decide.DefaultIterations)
+// Resume returns the command that continues a loop which has this record. What is used up is given more.
+func (p *Picture) Resume(s decide.State) string {
+	return strings.Join(append([]string{p.Loop.Call(resume)}, p.More(s)...), " ")
 }
 
-// MoreTime is MoreIterations for the deadline. A loop that first has to wait gets that time, too.
-func (p *Picture) MoreTime(s decide.State) string {
+// More returns the words of that command behind the loop's name. A person's own ceiling allows no more.
+func (p *Picture) More(s decide.State) (words []string) {
 	limits := p.Snapshot.Limits
-	ran := time.Since(s.StartedAt)
-	needs := max(ran, s.RetryAt.Sub(s.StartedAt))
-	if ceiling := limits.CeilingDeadline; ceiling > 0 && needs >= ceiling {
-		return fmt.Sprintf(raise, plain.Duration(ceiling))
+	if s.Iteration >= s.Limit(limits) && !p.atMostIterations(s) {
+		words = append(words, fmt.Sprintf("+%d", decide.DefaultIterations))
 	}
-	waits := max(0, needs-max(ran, s.Deadline(limits)))
-	return fmt.Sprintf("%s +%dh", p.Loop.Call(resume), 2+int(waits.Hours()))
+	deadline := s.Deadline(limits)
+	late := s.ExitReason == decide.Deadline || s.PastDeadline(limits, time.Now())
+	if deadline > 0 && late && !p.atMostTime(s) {
+		ran := time.Since(s.StartedAt)
+		waits := max(0, p.needs(s)-max(ran, deadline)) // a loop that first has to wait gets that time, too
+		words = append(words, fmt.Sprintf("+%dh", 2+int(waits.Hours())))
+	}
+	return words
+}
+
+// MoreIterations is Resume for a loop that has used up its iterations. If a person's own ceiling is in the way, it
+// returns what to raise.
+func (p *Picture) MoreIterations(s decide.State) string {
+	if p.atMostIterations(s) {
+		return fmt.Sprintf(raise, strconv.Itoa(p.Snapshot.Limits.CeilingIterations))
+	}
+	return p.Resume(s)
+}
+
+// MoreTime is MoreIterations for the deadline.
+func (p *Picture) MoreTime(s decide.State) string {
+	if p.atMostTime(s) {
+		return fmt.Sprintf(raise, plain.Duration(p.Snapshot.Limits.CeilingDeadline))
+	}
+	return p.Resume(s)
+}
+
+func (p *Picture) atMostIterations(s decide.State) bool {
+	ceiling := p.Snapshot.Limits.CeilingIterations
+	return ceiling > 0 && s.Iteration >= ceiling
+}
+
+func (p *Picture) atMostTime(s decide.State) bool {
+	ceiling := p.Snapshot.Limits.CeilingDeadline
+	return ceiling > 0 && p.needs(s) >= ceiling
+}
+
+// needs returns how long after its start the loop can go on.
+func (p *Picture) needs(s decide.State) time.Duration {
+	return max(time.Since(s.StartedAt), s.RetryAt.Sub(s.StartedAt))
 }
 
 const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"

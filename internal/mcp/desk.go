@@ -351,5 +351,9 @@ func (k *desk) over() error {
 		return nil
 	}
 	why := fmt.Sprintf("%s: %s (%s)", endedText, k.state.Status, k.state.ExitReason)
-	return ForPerson(why, k.Call("resume"))
+	resume := k.Call("resume")
+	if p, err := k.Look(); err == nil {
+		resume = p.Resume(k.state)
+	}
+	return ForPerson(why, resume)
 }

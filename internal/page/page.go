@@ -223,11 +223,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 		page.Title = fmt.Sprintf("%d/%d %s", d.Features.Passed, d.Features.Total, page.Title)
 	}
 	if s.Control {
-		for _, a := range watch.Actions() {
-			if d.Can(a) {
-				page.Actions = append(page.Actions, a)
-			}
-		}
+		page.Actions = d.Loop.Actions()
 	}
 	return page
 }

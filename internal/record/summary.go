@@ -112,7 +112,7 @@ func ending(r *Run, s *loop.Step) string {
 	state, l := s.Decision.Next, s.Picture.Loop
 	return fmt.Sprintf("Ralph loop %s: %s: %s at iteration %d. '%s' continues it.", state.Status,
 		plain.Line(l.At.Name, 100), say.StoppedBy(state.ExitReason), state.Iteration,
-		l.Call("resume"))
+		s.Picture.Resume(state))
 }
 
 // Markdown returns the summary as a file.

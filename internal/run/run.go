@@ -94,9 +94,21 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 	rows, err := find(rec)
 	r := &Run{Env: env, At: at, Rows: rows, Record: *rec, resumes: true}
 	if l := r.limit(nil, 0); l.reason != "" {
-		err = fmt.Errorf("the run has %s; to give it more: %s %s", l.bill, say.ResumeRun(at.Name), l.raise)
+		err = fmt.Errorf("the run has %s; to give it more: %s", l.bill, r.withMore(l.raise))
 	}
 	return r, err
+}
+
+// withMore returns the command that continues the run with a limit of its own raised, and what the loop has used up.
+func (r *Run) withMore(raise string) string {
+	p, done, err := r.look()
+	if err != nil {
+		return say.ResumeRun(r.At.Name) + " " + raise
+	}
+	defer done()
+	state := p.Snapshot.Record()
+	state.Raise = raise
+	return say.ResumeRunWith(p, state)
 }
 
 // Work works on the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could

@@ -182,7 +182,7 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 
 // Continues says how a loop that has ended goes on.
 func Continues(p *loop.Picture, s decide.State) string {
-	resume := p.Loop.Call("resume")
+	resume := p.Resume(s)
 	switch {
 	case s.Status == decide.Complete && p.Snapshot.NoList:
 		return "another task makes another loop"
@@ -196,7 +196,7 @@ func Continues(p *loop.Picture, s decide.State) string {
 	case s.ExitReason == decide.Deadline:
 		return "to give it more: " + p.MoreTime(s)
 	case s.ExitReason == decide.Budget:
-		return "to go on: " + MoreBudget(p.Loop.At.Name, s)
+		return "to go on: " + ResumeRunWith(p, s)
 	}
 	return fmt.Sprintf("'%s' continues it", resume)
 }
@@ -221,7 +221,12 @@ func Waits(l *loop.Loop, why string) string {
 
 // Paused says in one line that a loop was paused, and how it goes on.
 func Paused(l *loop.Loop) string {
-	return fmt.Sprintf("ralph: the loop %s is PAUSED; '%s' continues it", plain.Line(l.At.Name, 100), l.Call("resume"))
+	resume := l.Call("resume")
+	p, err := l.Look()
+	if err == nil {
+		resume = p.Resume(p.Snapshot.State)
+	}
+	return fmt.Sprintf("ralph: the loop %s is PAUSED; '%s' continues it", plain.Line(l.At.Name, 100), resume)
 }
 
 // rival is said once a session.

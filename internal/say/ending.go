@@ -88,52 +88,52 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
 			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
 	case decide.Budget:
-		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, MoreBudget(p.Loop.At.Name, s))
+		return fmt.Sprintf("%s; %s. To go on: %s", s.Needs, so, ResumeRunWith(p, s))
 	case decide.SessionFull:
 		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
 	case decide.Attempts:
-		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, p.Resume(s))
 	case decide.SetAside:
-		return fmt.Sprintf("%s; %s. '%s' tries again.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. '%s' tries again.", s.Needs, so, p.Resume(s))
 	case decide.ByEvaluator, decide.NoProgress:
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
 		}
-		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, p.Resume(s))
 	case decide.PermissionDenied:
 		return fmt.Sprintf("%s; %s. Allow what the work needs in .claude/settings.json, such as {\"permissions\": "+
-			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, do("resume"))
+			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, p.Resume(s))
 	case decide.Asks:
 		return fmt.Sprintf("the agent needs a person: %s; %s. To answer: %s ANSWER; then '%s' continues it.",
-			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("note --loop"), do("resume"))
+			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("note --loop"), p.Resume(s))
 	case decide.CheckTime:
 		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
-			do("resume"))
+			p.Resume(s))
 	case decide.Untrusted:
 		return fmt.Sprintf("%s; %s. '%s' shows them and trusts them; then '%s' continues the loop.", s.Needs, so,
-			do("trust"), do("resume"))
+			do("trust"), p.Resume(s))
 	case decide.AllBlocked:
 		if s.FailsInProject() {
 			return fmt.Sprintf("%s; %s. Look at them: put them back, or '%s' has them count; then '%s' continues the loop.",
-				s.Needs, so, do("trust"), do("resume"))
+				s.Needs, so, do("trust"), p.Resume(s))
 		}
 		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
 			"when that is fixed, '%s' continues the loop.",
-			s.Needs, so, do("list"), do("resume"))
+			s.Needs, so, do("list"), p.Resume(s))
 	case decide.APIError, decide.RateLimit, decide.SessionEnded:
-		return cutOff(p.Loop.At.Name, s, so)
+		return cutOff(p, s, so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
 		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", StoppedBy(s.ExitReason), s.Iteration, so,
-			do("resume"))
+			p.Resume(s))
 	}
-	return cmp.Or(s.Needs, s.ExitReason) + ". When that is fixed, '" + do("resume") + "' continues the loop."
+	return cmp.Or(s.Needs, s.ExitReason) + ". When that is fixed, '" + p.Resume(s) + "' continues the loop."
 }
 
 // cutOff says what kept the agent from going on.
-func cutOff(name string, s decide.State, so string) string {
+func cutOff(p *loop.Picture, s decide.State, so string) string {
 	if s.ExitReason == decide.SessionEnded {
 		if s.Run() != "" {
-			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(name))
+			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRunWith(p, s))
 		}
 		return fmt.Sprintf("%s; %s. "+
 			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.",
@@ -146,7 +146,7 @@ func cutOff(name string, s decide.State, so string) string {
 	if s.Run() != "" {
 		return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
 			cmp.Or(strings.TrimRight(plain.Line(s.Needs, 160), "."), "it did not say why"), s.ExitReason, until, so,
-			ResumeRun(name))
+			ResumeRunWith(p, s))
 	}
 	return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
 		"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)

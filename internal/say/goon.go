@@ -86,18 +86,26 @@ func NewWorker(name string) string { return runner + " engine token NAME " + pla
 // AnotherAgent is the flag with which a run goes on whose agent does not tell what a limit is about.
 const AnotherAgent = "--agent NAME"
 
-// MoreBudget is what a person types so that a run goes on that has used what it may use. A record that an agent can
-// write may have other words there.
-func MoreBudget(name string, s decide.State) string {
-	flag, value, _ := strings.Cut(s.Raise, " ")
+// ResumeRunWith is ResumeRun with more of what the loop and the run have used up. A record that an agent can write may
+// have other words for the run.
+func ResumeRunWith(p *loop.Picture, s decide.State) string {
+	words := []string{ResumeRun(p.Loop.At.Name)}
+	raise := s.Raise
+	if s.Status != decide.InProgress {
+		words = append(words, p.More(s)...)
+	}
+	flag, value, _ := strings.Cut(raise, " ")
 	_, err := strconv.ParseFloat(value, 64)
 	raises := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens"}, flag)
-	n, err := strconv.Atoi(s.Raise)
-	more := err == nil && n > 0 && strings.HasPrefix(s.Raise, "+")
-	if !raises && !more && s.Raise != AnotherAgent {
-		return ResumeRun(name)
+	n, err := strconv.Atoi(raise)
+	more := err == nil && n > 0 && raise[0] == '+'
+	if more && len(words) > 1 && !strings.HasSuffix(words[1], "h") { // the loop gets iterations, so the run does
+		return strings.Join(words, " ")
 	}
-	return ResumeRun(name) + " " + s.Raise
+	if raises || more || raise == AnotherAgent {
+		words = append(words, raise)
+	}
+	return strings.Join(words, " ")
 }
 
 // Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
@@ -160,7 +168,7 @@ func goOn(p *loop.Picture, s decide.State) string {
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
 	resume := loop.InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
 	if run != "" {
-		resume = loop.InProject(l.Env, l.At, ResumeRun(l.At.Name))
+		resume = loop.InProject(l.Env, l.At, ResumeRunWith(p, s))
 	}
 	switch {
 	case s.OfClient() && alive:

@@ -98,13 +98,13 @@ func (m *model) asked(name string) {
 	if l == nil {
 		return
 	}
-	all := watch.Actions()
-	action := all[slices.IndexFunc(all, func(a watch.Action) bool { return a.Name == name })]
-	if !l.Can(action) {
-		m.said = action.Label() + " makes no sense now: the loop is " + string(l.Status.Status)
+	all := l.Actions()
+	i := slices.IndexFunc(all, func(a watch.Action) bool { return a.Name == name })
+	if i < 0 {
+		m.said = name + " makes no sense now: the loop is " + string(l.Status.Status)
 		return
 	}
-	m.ask = &action
+	m.ask = &all[i]
 }
 
 // answered does the action after a yes, and nothing after any other key.

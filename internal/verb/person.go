@@ -23,8 +23,10 @@ import (
 func (v Verbs) Cancel() *cobra.Command {
 	return v.Loop("cancel", "End a loop; resume brings it back", func(w io.Writer, l *loop.Loop) error {
 		over := false
+		var picture *loop.Picture
 		cancel := func(asked bool) (decide.State, error) {
-			return stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
+			return stop(l, "cancel", func(p *loop.Picture, next *decide.State) error {
+				picture = p
 				if asked && next.Status == decide.Cancelled { // the process that had the lock has done it
 					return nil
 				}
@@ -55,7 +57,7 @@ func (v Verbs) Cancel() *cobra.Command {
 			return nil
 		}
 		fmt.Fprintf(w, "%s: cancelled at iteration %d; '%s' brings it back\n", name(l), next.Iteration,
-			l.Call("resume"))
+			picture.Resume(next))
 		return nil
 	})
 }
@@ -118,7 +120,9 @@ func (v Verbs) Pause() *cobra.Command {
 	now := false
 	const short = "Let the next turn end; resume continues the loop"
 	cmd := v.Loop("pause", short, func(w io.Writer, l *loop.Loop) error {
-		next, err := stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
+		var picture *loop.Picture
+		next, err := stop(l, "pause", func(p *loop.Picture, next *decide.State) error {
+			picture = p
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
@@ -130,7 +134,7 @@ func (v Verbs) Pause() *cobra.Command {
 			err = request(l, loopdir.Request{Verb: loopdir.RequestPause, Now: now}, err)
 			return later(w, l, err, "it is paused at this stop, or at the next one")
 		}
-		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
+		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, picture.Resume(next))
 		return nil
 	})
 	cmd.Flags().BoolVar(&now, "now", false, "stop a run's agent at once; its session does not count")

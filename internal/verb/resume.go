@@ -21,7 +21,7 @@ import (
 // Resume continues a loop that has ended, and may give it more than it had.
 func (v Verbs) Resume() *cobra.Command {
 	return &cobra.Command{
-		Use:   "resume [NAME] [+N]",
+		Use:   "resume [NAME] [+N]...",
 		Short: "Continue a loop; +N gives it N more iterations",
 		Long: "Continue a loop that has ended, or begin one that came with the repository.\n" +
 			"+N gives it N more iterations, and a time such as +2h moves its deadline.",

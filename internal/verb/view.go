@@ -292,12 +292,11 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	notes := []string{}
 	s := &p.Snapshot
 	l := p.Loop
-	do := l.Call
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case s.State.Schema != 0:
 	case s.Brought != "":
-		add("not started: %s; '%s' starts it", s.Brought, do("resume"))
+		add("not started: %s; '%s' starts it", s.Brought, p.Resume(state))
 	default:
 		add("not started: %s", say.Begin(s.Bind))
 	}
@@ -305,7 +304,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("no session works on it: %s", say.Begin(state.Bind))
 	}
 	if asked := s.Asked(); asked != decide.InProgress && state.Status.GoesOn() {
-		add("%s; the next stop ends it, or '%s' takes that back", strings.ToLower(string(asked)), do("resume"))
+		add("%s; the next stop ends it, or '%s' takes that back", strings.ToLower(string(asked)), p.Resume(state))
 	}
 	if lowered := p.Agent.Lowered.For(s.State).String(); lowered != "" {
 		add("the agent has lowered %s; that ends with its session", lowered)
@@ -401,17 +400,18 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	state := p.Snapshot.Record()
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
+	resume := typed(p, p.Resume(state))
 	first := ""
 	if p.Snapshot.Untrusted {
 		first = do("trust") + "; then: "
 	}
 	switch {
 	case v.Phase == Stuck && run.runs():
-		return "look at its log; '" + do("pause") + " --now' stops its agent, and '" + do("resume") + "' starts another"
+		return "look at its log; '" + do("pause") + " --now' stops its agent, and '" + resume + "' starts another"
 	case v.Phase == Stuck:
 		return "look at the terminal of its session; '" + do("cancel") + "' ends the loop"
 	case !works && v.Phase == Working:
-		return "none: it is over when the session of its run ends ('" + do("resume") + "' takes that back)"
+		return "none: it is over when the session of its run ends ('" + resume + "' takes that back)"
 	case v.Doom != "":
 		v.Doom = ""
 		goOn := say.GoOn(p, state)
@@ -419,12 +419,12 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 			goOn = "the loop continues by itself"
 		}
 		if works && p.Snapshot.Brought != "" {
-			goOn = do("resume")
+			goOn = resume
 		}
 		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
 		return fix(v, p, do) + "; then: " + goOn
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
-		return do("resume")
+		return resume
 	case works && v.stopped > 0:
 		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
 	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.CutOff != nil) && !v.PhaseSince.IsZero():
@@ -442,22 +442,22 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	case works:
 		return "none: the loop continues by itself ('" + do("pause") + "' stops it after this turn)"
 	case v.ExitReason == decide.AllFeaturesPass && v.Features.Passed < v.Features.Total:
-		return do("resume") + ", since features are open again"
+		return resume + ", since features are open again"
 	case v.Status == decide.Complete && v.Features.Proven < p.Snapshot.Provable():
-		return do("resume") + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
+		return resume + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
 			v.Features.Total)
 	case v.Status == decide.Complete && v.Needs != "":
 		return "look at what was done, since " + v.Needs
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
-		return loop.InProject(p.Loop.Env, p.Loop.At, say.MoreBudget(p.Loop.At.Name, state))
+		return loop.InProject(p.Loop.Env, p.Loop.At, say.ResumeRunWith(p, state))
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
 		return typed(p, p.MoreTime(state))
 	}
-	return fix(v, p, do) + "; then: " + do("resume")
+	return fix(v, p, do) + "; then: " + resume
 }
 
 // prompted returns what a person should do so that a prompt takes up a loop that has stopped.

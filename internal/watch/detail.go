@@ -99,10 +99,8 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		p.Snapshot.Contents = p.Contents(ctx)
 		d.NotUsed = say.FilesNotCounted(p)
 	}
-	for _, a := range Actions() {
-		if d.Can(a) {
-			d.Commands = append(d.Commands, a.typed(l))
-		}
+	for _, a := range d.Actions() {
+		d.Commands = append(d.Commands, a.typed(l))
 	}
 	d.Items = items(p)
 	for _, item := range d.Items {

@@ -159,7 +159,11 @@ func TestDo(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
 	find := func(name string) Action {
-		all := Actions()
+		p, err := Look(w.Env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := p.Find("demo").Actions()
 		return all[slices.IndexFunc(all, func(a Action) bool { return a.Name == name })]
 	}
 	for _, tc := range []struct {
@@ -188,7 +192,7 @@ func TestDo(t *testing.T) {
 func TestCan(t *testing.T) {
 	for reason, want := range map[string]int{decide.MaxIterations: 2, decide.Budget: 0} {
 		l := &Loop{Status: verb.Status{Status: decide.ReachedLimit, ExitReason: reason, MaxIterations: 9}}
-		can := slices.DeleteFunc(Actions(), func(a Action) bool { return !l.Can(a) })
+		can := l.Actions()
 		if len(can) != want {
 			t.Errorf("%s: %+v", reason, can)
 		}

@@ -22,8 +22,28 @@ type Action struct {
 	command func(verb.Verbs) *cobra.Command
 }
 
-// Actions returns all actions.
-func Actions() []Action {
+// Actions returns the actions that make sense for the loop as it is.
+func (l *Loop) Actions() (all []Action) {
+	for _, a := range actions() {
+		switch a.Name {
+		case "resume":
+			a.More = l.more
+		case "more":
+			for _, word := range l.more {
+				if strings.HasSuffix(word, "h") { // it needs more time, too
+					a.More = append(a.More, word)
+				}
+			}
+		}
+		if l.can(a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// actions returns all actions.
+func actions() []Action {
 	return []Action{
 		{Name: "pause", Verb: "pause", Ask: "Pause %s after this turn?", command: verb.Verbs.Pause},
 		{Name: "resume", Verb: "resume", Ask: "Continue %s?", command: verb.Verbs.Resume},
@@ -42,8 +62,7 @@ func Actions() []Action {
 // Label is what a button for the action says.
 func (a Action) Label() string { return strings.Join(append([]string{a.Verb}, a.More...), " ") }
 
-// Can reports whether an action makes sense for a loop as it is.
-func (l *Loop) Can(a Action) bool {
+func (l *Loop) can(a Action) bool {
 	if l.ExitReason == decide.Budget { // only the command that resumes its run gives that more
 		return false
 	}

@@ -31,6 +31,8 @@ type Loop struct {
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when its files last changed
 	LastSign  time.Time `json:"lastSign"`  // when these, or what its agents write, last changed
+
+	more []string // what 'resume' has to give it, in words
 }
 
 // Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
@@ -235,6 +237,7 @@ func ofPicture(p *loop.Picture) (found Loop, of []proc.Process) {
 	found = ofFiles(l.At)
 	found.Status = verb.Quick(p)
 	state := p.Snapshot.Record()
+	found.more = p.More(state)
 	of = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
 	if r := p.Checking(); r != nil {
 		of = append(of, proc.Process{PID: r.PID, Start: r.Start})

@@ -227,7 +227,11 @@ func (w World) Situations() []Situation {
 		},
 		{
 			Name: "limit", Works: "REACHED_LIMIT", Far: "2/3", Wrong: "max iterations", Do: "resume limit +15", passed: 2,
-			features: 3, state: ended(decide.ReachedLimit, decide.MaxIterations, ""),
+			features: 3,
+			state: func(s *decide.State) {
+				ended(decide.ReachedLimit, decide.MaxIterations, "")(s)
+				s.Iteration = decide.DefaultIterations
+			},
 		},
 		{Name: "broken", Works: "working", Wrong: "line 1, column 11", list: `[{"id": 1,]`},
 	}
