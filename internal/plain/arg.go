@@ -42,7 +42,7 @@ func posixArg(s string) string {
 		switch {
 		case r == '\n': // after a backslash it would be nothing
 			b.WriteString("\"\n\"")
-		case isBare(r, "-_./:") || !first && strings.ContainsRune("=@%+", r): // some shells read these as more
+		case isBare(r, "-_./:+") || !first && strings.ContainsRune("=@%", r): // some shells read these as more
 			b.WriteString(s[:n])
 		default:
 			b.WriteString(`\` + s[:n])
@@ -56,7 +56,7 @@ func posixArg(s string) string {
 // for what is special in double quotes, or ends the quotes around the advice: that becomes "?".
 func windowsArg(s string) string {
 	const special = "$%`\"'‘’‚‛“”„"
-	isSpecial := func(r rune) bool { return !isBare(r, `-_./:\`) || strings.ContainsRune(special, r) }
+	isSpecial := func(r rune) bool { return !isBare(r, `-_./:+\`) || strings.ContainsRune(special, r) }
 	if s != "" && !strings.ContainsFunc(s, isSpecial) {
 		return s
 	}
