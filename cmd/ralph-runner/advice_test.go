@@ -52,8 +52,8 @@ type advice struct {
 	run   *record.Run // nil: it had none
 }
 
-// TestAdvice types every line that the notice, the terminal, the status and the page advise after each ending, and fails
-// if one is refused. What a line that works advises is typed, too.
+// TestAdvice types every line that the notice, the terminal, the status and the page advise after each ending, and
+// fails if one is refused. What a line that works advises is typed, too.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	kit := newKit(t)
