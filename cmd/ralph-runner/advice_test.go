@@ -234,11 +234,13 @@ func (a *advice) check() {
 		if !strings.HasPrefix(line, "ralph-stop-hook resume ") {
 			continue
 		}
-		for _, next := range linesIn(out) {
-			if _, err := a.types(next); err != nil {
-				a.Errorf("after %s, it advises %s: %v", line, next, err)
-			}
-			break // another one is for a loop that this has not continued
+		next := linesIn(out)
+		if len(next) == 0 {
+			continue
+		}
+		// Another one is for a loop that this has not continued.
+		if _, err := a.types(next[0]); err != nil {
+			a.Errorf("after %s, it advises %s: %v", line, next[0], err)
 		}
 	}
 	if !resumes && a.state.Status != decide.Handover {
