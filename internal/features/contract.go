@@ -247,6 +247,9 @@ func (i Item) asksFor() (lines []string) {
 	for _, text := range i.Acceptance() {
 		add("must hold", text)
 	}
+	if !i.hasEntries {
+		return lines
+	}
 	for _, e := range i.Entries() {
 		if e.Kind != EntryText {
 			add(e.Kind, slices.DeleteFunc(append([]string{e.File, e.Pattern, e.Text}, e.Argv...), func(s string) bool {

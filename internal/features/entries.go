@@ -39,9 +39,6 @@ const testFile = "test_file"
 
 // Entries returns the conditions for the item to be done.
 func (i Item) Entries() (entries []Entry) {
-	if !i.hasEntries {
-		return nil
-	}
 	for key, value := range gjson.Parse(i.raw).ForEach {
 		switch {
 		case key.Str == testFile:

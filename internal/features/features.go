@@ -193,6 +193,9 @@ func (i Item) Acceptance() (texts []string) {
 			texts = append(texts, text)
 		}
 	}
+	if !i.hasEntries {
+		return texts
+	}
 	for _, e := range i.Entries() {
 		if e.Kind == EntryText && !slices.Contains(texts, e.Text) {
 			texts = append(texts, e.Text)
