@@ -120,6 +120,8 @@ func TestParseErrors(t *testing.T) {
 		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
 		{"a subtask is text", `[{"id":1,"subtasks":[{"id":1},"two"]}]`, "line 1, column 31: item 2 is not an object"},
 		{"another object", `{"tasks":{}}`, "want an array of features"},
+		{"a phase without tasks", `{"phases":[{"tasks":[{"id":1}]},{"name":"x"}]}`, `phase 2 has no "tasks"`},
+		{"a phase that is a text", `{"phases":[{"tasks":[{"id":1}]},"x"]}`, `phase 2 is not an object with "tasks"`},
 		{"two lists", `{"features":[],"features":[]}`, "more than one array"},
 		{"UTF-16", "\xff\xfe[\x00]\x00", "line 1, column 1: this is UTF-16"},
 		{"UTF-16, the other way round", "\xfe\xff\x00[\x00]", "line 1, column 1: this is UTF-16"},

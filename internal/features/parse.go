@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -131,6 +133,9 @@ func (p *parser) readJSON() {
 	switch {
 	case o.isList:
 		p.choose(o)
+	case len(o.tags) == 1 && o.tags[0].name == prdKey:
+		p.refuseTwice(o)
+		p.choose(o.tags[0])
 	case len(o.tags) > 0:
 		p.refuseTwice(o)
 		p.choose(p.chooseTag(o.tags, begin))
@@ -140,6 +145,12 @@ func (p *parser) readJSON() {
 		p.fail(begin, wantedShape)
 	}
 }
+
+// Keys of an object around the lists in it: an object with one of any shape, and an array of objects with "tasks".
+const (
+	prdKey    = "prd"
+	phasesKey = "phases"
+)
 
 // object is what an object of the text says of a list.
 type object struct {
@@ -154,11 +165,11 @@ type object struct {
 }
 
 // readObject reads the object that comes next. isText: it is the text, and can have any shape. The object of a key can
-// only be a tag.
+// only be a tag, but for that of prdKey.
 func (p *parser) readObject(name string, isText bool) object {
 	o := object{name: name}
 	of := []shape{tasks}
-	if isText {
+	if isText || name == prdKey {
 		of = shapes
 	}
 	seen := map[string]bool{}
@@ -181,6 +192,10 @@ func (p *parser) readObject(name string, isText bool) object {
 			o.isList, o.shape, o.from = true, of[i], len(p.all)
 			p.readArray(nil)
 			o.to = len(p.all)
+		case key == phasesKey && isText && !o.isList && gjson.Get(p.Text[p.Pos:], "0.tasks").IsArray():
+			o.isList, o.shape, o.from = true, tasks, len(p.all)
+			p.readPhases()
+			o.to = len(p.all)
 		case next == '{' && isText && !o.isList:
 			if tag := p.readObject(key, false); tag.isList {
 				o.tags = append(o.tags, tag)
@@ -190,6 +205,24 @@ func (p *parser) readObject(name string, isText bool) object {
 				o.itemKeys++
 			}
 			p.Skip()
+		}
+	}
+}
+
+// readPhases reads the array of phases that comes next, and the tasks of each.
+func (p *parser) readPhases() {
+	p.Enter()
+	for n := 1; p.Elem(); n++ {
+		at := p.Pos
+		if p.Peek() != '{' {
+			p.Skip()
+			p.fail(at, `phase %d is not an object with "tasks"`, n)
+			continue
+		}
+		phase := p.readObject("", false)
+		p.refuseTwice(phase)
+		if !phase.isList {
+			p.fail(at, `phase %d has no "tasks"`, n)
 		}
 	}
 }

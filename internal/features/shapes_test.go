@@ -38,6 +38,7 @@ var samples = []struct {
 		name: "wrapped",
 		text: `{
   "project": "p",
+  "phases": ["one", "two"],
   "features": [
     {"id": 2, "description": "b", "steps": ["s"], "passes": false, "model": "opus", "priority": 2,
       "complexity": "high"},
@@ -47,6 +48,28 @@ var samples = []struct {
 }
 `,
 		items: "2 x1", order: "2", claim: "passes true", reopened: "1",
+	},
+	{
+		name: "below prd",
+		text: `{"prd": {"name": "Shop", "userStories": [
+  {"id": "US-2", "title": "Remove a product", "acceptanceCriteria": ["It is gone"], "priority": 2, "passes": false},
+  {"id": "US-1", "title": "Add a product", "priority": 1, "passes": «true|false»}
+]}}
+`,
+		items: "US-2 xUS-1", order: "US-2", claim: "passes true", reopened: "US-1",
+	},
+	{
+		name: "phases",
+		text: `{"project": "Shop", "phases": [
+  {"name": "Setup", "tasks": [{"id": "s1", "title": "Create the repository", "status": «"completed"|"pending"»}]},
+  {"name": "Later", "tasks": []},
+  {"name": "Cart", "tasks": [
+    {"id": "c2", "title": "Remove a product", "status": "pending", "dependsOn": ["c1"]},
+    {"id": "c1", "title": "Add a product", "status": "pending"}
+  ]}
+]}
+`,
+		items: "xs1 c2 c1", order: "c1 c2", claim: `status "completed"`, reopened: "s1",
 	},
 	{
 		name: "status only",
