@@ -26,6 +26,7 @@ type markdownReader struct {
 	notWorkTitle   string   // of that heading
 	paragraph      string   // the text of the last one, which the next line may make a heading
 	item           *Item    // the one that lines describe; nil if none
+	outline        *outline // of that
 	depth          int      // how many containers the item is in, counting its own
 	optional       int      // how many containers an optional item is in that lines are below; 0: they are below none
 	title, details string
@@ -227,7 +228,8 @@ func (p *parser) addCheckbox(r *markdownReader, b box, text string, begin, boxAt
 	}
 	r.legend = false
 	p.all = append(p.all, item)
-	r.item = &p.all[len(p.all)-1]
+	p.outlines = append(p.outlines, outlineOf(r.depth, r.title))
+	r.item, r.outline = &p.all[len(p.all)-1], &p.outlines[len(p.outlines)-1]
 }
 
 // LineNotes says something about lines of a list, each time with the line's number and text.
@@ -255,6 +257,8 @@ func (r *markdownReader) describe(line string) {
 		}
 	} else if r.item == nil {
 		return
+	} else if needs, is := needsIn(line); is {
+		r.outline.needs += " " + needs
 	}
 	if len(*text) < maxDetails {
 		*text = strings.TrimSpace(*text + " " + strings.TrimSpace(line))

@@ -59,6 +59,7 @@ type parser struct {
 	entries  bool   // an item has entries
 	problems []error
 	remarks  []error
+	outlines []outline // of the items of Markdown
 	leftOut  LineNotes
 	slips    LineNotes
 }
@@ -94,6 +95,9 @@ func (r Reading) parse(data []byte) (List, []error) {
 		Reading: r, bom: len(data) - len(text), text: jsontext.String(text), LeftOut: p.leftOut, Slips: p.slips,
 	}
 	list.assignIDs(p)
+	if p.shape == checkboxes {
+		list.nameNeeds(p.outlines)
+	}
 	list.findWaiting()
 	list.splitDropped()
 	return list, p.problems

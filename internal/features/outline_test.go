@@ -1,0 +1,73 @@
+package features
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOutline gives lists of Markdown, and which items can be worked on, each time after those before have passed.
+func TestOutline(t *testing.T) {
+	for name, tc := range map[string]struct{ text, steps string }{
+		"Kiro": {`- [ ] 1. Add accounts
+  - [ ] 1.1 Store the password hash
+  - [ ] 1.2 Compare the password
+    - _Requirements: 1.2_
+- [ ]* 2. Write more tests
+- [ ] 3. Add sessions
+  - [ ]* 3.1 Measure them
+`, "1.1 1.2 3; 1"},
+		"OpenSpec": {`## 1. Storage
+
+- [ ] 1.1 Create the table
+- [ ] 1.2 Write rows
+  **Dependencies**: 1.1
+- [ ] 1.3 Document the columns
+  **Depends on**: none
+- [ ] 1.4 Read rows
+  - depends on: task 1.2, and 1.3.
+`, "1.1 1.3; 1.2; 1.4"},
+		"spec-kit": {`# Tasks: Export
+
+## Phase 1: Setup
+- [ ] T001 Create the package in src/export
+- [ ] T002 [P] Configure the linter in .lint.toml
+- [ ] T003 [P] Add the licence header in src/export/doc.go
+
+## Phase 2: Core
+- [ ] T004 [US1] Write the encoder in src/export/encode.go
+- [ ] T005 [P] [US1] Write the examples in examples/export
+`, "T001; T002 T003; T004; T005"},
+		"an item that names what it is in, and itself": {`- [ ] 1. a
+  - [ ] 1.1 b
+    Depends on: 1, 1.1
+`, "1.1; 1"},
+		"a label that is there twice": {"- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  Depends on: 1\n", "1 1 2"},
+		"prose":                       {"- [ ] 1 a\n- [ ] 2 b\n  It depends on 1.\n  Dependencies are in go.mod: 1\n", "1 2"},
+	} {
+		l, err := Parse([]byte(tc.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for range tc.steps {
+			var ready []string
+			for n := range l.all {
+				item := &l.all[n]
+				if item.Workable() && !item.dropped {
+					label, _, _ := strings.Cut(item.Title(), " ")
+					ready = append(ready, strings.Trim(label, "."))
+				}
+			}
+			for n := range l.all {
+				l.all[n].Passes = l.all[n].Passes || l.all[n].Workable()
+			}
+			l.findWaiting()
+			if len(ready) > 0 {
+				steps = append(steps, strings.Join(ready, " "))
+			}
+		}
+		if got := strings.Join(steps, "; "); got != tc.steps {
+			t.Errorf("%s: got %s, want %s", name, got, tc.steps)
+		}
+	}
+}
