@@ -83,11 +83,13 @@ func (l *List) nameNeeds(outlines []outline) {
 	}
 }
 
-// labelsIn returns the words of a text that may be labels.
+// labelsIn returns the words of a text that may be labels: those with a digit.
 func labelsIn(text string) (labels []string) {
 	isSeparator := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;/&+", r) }
 	for _, word := range strings.FieldsFunc(text, isSeparator) {
-		labels = append(labels, trimLabel(strings.TrimPrefix(word, "#")))
+		if strings.ContainsAny(word, "0123456789") {
+			labels = append(labels, trimLabel(strings.TrimPrefix(word, "#")))
+		}
 	}
 	return labels
 }

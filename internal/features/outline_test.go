@@ -42,7 +42,13 @@ func TestOutline(t *testing.T) {
     Depends on: 1, 1.1
 `, "1.1; 1"},
 		"a label that is there twice": {"- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  Depends on: 1\n", "1 1 2"},
-		"prose":                       {"- [ ] 1 a\n- [ ] 2 b\n  It depends on 1.\n  Dependencies are in go.mod: 1\n", "1 2"},
+		"prose": {`- [ ] 1 a
+- [ ] the b
+- [ ] 3 c
+  It depends on 1.
+  Dependencies are in go.mod: 1
+  Depends on: the parser
+`, "1 the 3"},
 	} {
 		l, err := Parse([]byte(tc.text))
 		if err != nil {

@@ -137,9 +137,6 @@ func (p *parser) readJSON() {
 	switch {
 	case o.isList:
 		p.choose(o)
-	case len(o.tags) == 1 && o.tags[0].name == prdKey:
-		p.refuseTwice(o)
-		p.choose(o.tags[0])
 	case len(o.tags) > 0:
 		p.refuseTwice(o)
 		p.choose(p.chooseTag(o.tags, begin))
@@ -150,7 +147,7 @@ func (p *parser) readJSON() {
 	}
 }
 
-// Keys of an object around the lists in it: an object with one of any shape, and an array of objects with "tasks".
+// Keys of what has the items: an object with a list of any shape, and an array of objects with "tasks".
 const (
 	prdKey    = "prd"
 	phasesKey = "phases"
@@ -168,8 +165,8 @@ type object struct {
 	twiceAt  int      // offset of the second one
 }
 
-// readObject reads the object that comes next. isText: it is the text, and can have any shape. The object of a key can
-// only be a tag, but for that of prdKey.
+// readObject reads the object that comes next. isText: it is the whole text. The text and the object of prdKey can have
+// any shape; the object of any other key can only be a tag.
 func (p *parser) readObject(name string, isText bool) object {
 	o := object{name: name}
 	of := []shape{tasks}

@@ -59,6 +59,12 @@ var samples = []struct {
 		items: "US-2 xUS-1", order: "US-2", claim: "passes true", reopened: "US-1",
 	},
 	{
+		name: "a tag that is called prd",
+		text: `{"prd": {"tasks": [{"id": 1, "title": "a", "status": «"done"|"pending"»}, {"id": 2, "title": "b"}]}}
+`,
+		items: "x1 2", order: "2", claim: `status "done"`, reopened: "1",
+	},
+	{
 		name: "phases",
 		text: `{"project": "Shop", "phases": [
   {"name": "Setup", "tasks": [{"id": "s1", "title": "Create the repository", "status": «"completed"|"pending"»}]},
