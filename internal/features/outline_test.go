@@ -41,7 +41,11 @@ func TestOutline(t *testing.T) {
   - [ ] 1.1 b
     Depends on: 1, 1.1
 `, "1.1; 1"},
-		"a label that is there twice": {"- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  Depends on: 1\n", "1 1 2"},
+		"a label that is there twice": {`- [ ] 1. a
+- [ ] 1. b
+- [ ] 2. c
+  Depends on: 1
+`, "1 1 2"},
 		"prose": {`- [ ] 1 a
 - [ ] the b
 - [ ] 3 c

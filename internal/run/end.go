@@ -80,8 +80,8 @@ func (r *Run) reportPath() string {
 	return filepath.Join(r.At.Project, record.Folder, ReportName(r.Record.ID))
 }
 
-// reports writes the report of a run that has ended. That is done before the notifiers are
-// told, who get its path, and once more when the record of the run is complete.
+// reports writes the report of a run that has ended. It does so before the notifiers are told, who get its path, and
+// once more when the record of the run is complete.
 func (r *Run) reports(s *loop.Step) {
 	if s.Decision.Verdict != decide.End || r.reportPath() == "" {
 		return

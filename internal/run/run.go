@@ -229,7 +229,7 @@ func (r *Run) ready() error {
 	}
 	if r.resumes { // another process may have worked the run since its record was read
 		if last == nil || last.ID != r.Record.ID {
-			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s",
+			return fmt.Errorf("another run of the loop %s was started; to continue that one: %s",
 				plain.Line(r.At.Name, 100), say.ResumeRun(r.At.Name))
 		}
 		last.TakeOver(r.Record)

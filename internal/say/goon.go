@@ -86,26 +86,31 @@ func NewWorker(name string) string { return runner + " engine token NAME " + pla
 // AnotherAgent is the flag with which a run goes on whose agent does not tell what a limit is about.
 const AnotherAgent = "--agent NAME"
 
-// ResumeRunWith is ResumeRun with more of what the loop and the run have used up. A record that an agent can write may
-// have other words for the run.
+// ResumeRunWith is ResumeRun with more of what the loop and the run have used up.
 func ResumeRunWith(p *loop.Picture, s decide.State) string {
 	words := []string{ResumeRun(p.Loop.At.Name)}
-	raise := s.Raise
 	if s.Status != decide.InProgress {
 		words = append(words, p.More(s)...)
 	}
-	flag, value, _ := strings.Cut(raise, " ")
-	_, err := strconv.ParseFloat(value, 64)
-	raises := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens"}, flag)
-	n, err := strconv.Atoi(raise)
-	more := err == nil && n > 0 && raise[0] == '+'
-	if more && len(words) > 1 && !strings.HasSuffix(words[1], "h") { // the loop gets iterations, so the run does
-		return strings.Join(words, " ")
-	}
-	if raises || more || raise == AnotherAgent {
-		words = append(words, raise)
+	gets := isMoreIterations(s.Raise) && slices.ContainsFunc(words, isMoreIterations) // what the loop gets, the run gets
+	if raises(s.Raise) && !gets {
+		words = append(words, s.Raise)
 	}
 	return strings.Join(words, " ")
+}
+
+// isMoreIterations reports whether a word gives a loop more iterations, such as +15.
+func isMoreIterations(word string) bool {
+	n, err := strconv.Atoi(word)
+	return err == nil && n > 0 && word[0] == '+'
+}
+
+// raises reports whether these words raise a limit of a run. A record that an agent can write may have others.
+func raises(words string) bool {
+	flag, value, _ := strings.Cut(words, " ")
+	_, err := strconv.ParseFloat(value, 64)
+	isLimit := err == nil && slices.Contains([]string{"--max-cost", "--max-tokens"}, flag)
+	return isLimit || isMoreIterations(words) || words == AnotherAgent
 }
 
 // Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;

@@ -125,7 +125,8 @@ func RefuseIterations() error {
 	return cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
 }
 
-// Give raises the limits of a loop, and says what they are and were. More is more than what was used, too.
+// Give raises the limits of a loop, and says what they are and were. A loop that has used more than its limit gets more
+// than it has used.
 func (m More) Give(p *loop.Picture, next *decide.State) (said string, err error) {
 	limits := p.Snapshot.Limits
 	if m.Iterations > 0 {
