@@ -75,13 +75,13 @@ func (k *runner) settleChain() error {
 	case k.cmd.Flags().Changed("agent"):
 		return cli.Usagef("--chain names its agents; leave out --agent")
 	case k.cmd.Flags().Changed("max-iterations"):
-		return cli.Usagef("each leg of a chain has its own limit; leave out --max-iterations")
+		return cli.Usagef("each step of a chain has its own limit; leave out --max-iterations")
 	}
 	return nil
 }
 
-// legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
-func (k *runner) legs(c chain.Chain, rows run.Rows, hasList bool) (*record.Chain, error) {
+// steps makes the steps of the chain, with what the command line and the agents' rows say of their ends.
+func (k *runner) steps(c chain.Chain, rows run.Rows, hasList bool) (*record.Chain, error) {
 	checks := perAgent(c, &k.checks)
 	signals := perAgent(c, &k.options.CompleteOn)
 	for _, names := range append(slices.Collect(maps.Values(signals)), k.options.CompleteOn) {
@@ -108,7 +108,7 @@ func (k *runner) legs(c chain.Chain, rows run.Rows, hasList bool) (*record.Chain
 
 // needsList refuses a review where there is no list.
 func needsList(c *record.Chain) error {
-	if c != nil && slices.ContainsFunc(c.Legs, func(leg record.Leg) bool { return leg.Reviews }) {
+	if c != nil && slices.ContainsFunc(c.Steps, func(step record.Step) bool { return step.Reviews }) {
 		return cli.Usagef("--chain: behind %s an agent opens features again, so the loop needs a list", chain.Both)
 	}
 	return nil
@@ -119,7 +119,7 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 	all := map[string][]string{}
 	var others []string
 	for _, text := range *flag {
-		i := slices.IndexFunc(c, func(leg chain.Leg) bool { return strings.HasPrefix(text, leg.Agent+":") })
+		i := slices.IndexFunc(c, func(step chain.Step) bool { return strings.HasPrefix(text, step.Agent+":") })
 		if i < 0 {
 			others = append(others, text)
 			continue
@@ -131,7 +131,7 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 	return all
 }
 
-// chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
+// chainOf returns the steps of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
 // there is no loop yet.
 func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain, run.Rows, error) {
 	if k.chain == "" {
@@ -143,16 +143,16 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain,
 		return nil, nil, err
 	}
 	var names []string
-	for _, leg := range c {
-		names = append(names, leg.Agent)
+	for _, step := range c {
+		names = append(names, step.Agent)
 	}
 	rows, err := k.rows(agents, names)
 	if err != nil {
 		return nil, nil, err
 	}
 	k.options.Agent = c[0].Agent
-	legs, err := k.legs(c, rows, p != nil && p.Config.List != config.ListNone)
-	return legs, rows, err
+	steps, err := k.steps(c, rows, p != nil && p.Config.List != config.ListNone)
+	return steps, rows, err
 }
 
 // rows finds agents by their names, and those that stand in for them.

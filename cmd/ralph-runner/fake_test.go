@@ -52,7 +52,7 @@ func build(t *testing.T, dir string) string {
 //	say=TEXT     prints a line; _ stands for a space
 //	raw=FILE     prints a file
 //	env=NAME     prints a variable
-//	left=FILE    copies what the leg before has left to a file
+//	left=FILE    copies what the step before has left to a file
 //	wait=FILE    waits until a file is there
 //	sleep=D      sleeps
 //	exit=N       exits

@@ -20,8 +20,8 @@ var hostileChains = []badInput{
 	{"a limit in hex", "text:0x10", 64, "--chain: the limit of text must be from 1 to 1000000 (character 6)"},
 	{"a limit in other digits", "text:١٠", 64, "--chain: the limit of text must be a whole number, such as 10"},
 	{"an arrow of another alphabet", "text:1 → codex:1",
-		64, `--chain: "→" joins no legs; write -> between them (character 8)`},
-	{"a leg is missing", "text:1 -> -> codex:1", 64, "--chain: a leg is missing before this -> (character 11)"},
+		64, `--chain: "→" joins no steps; write -> between them (character 8)`},
+	{"a step is missing", "text:1 -> -> codex:1", 64, "--chain: a step is missing before this -> (character 11)"},
 	{"an agent that is not there", "text:1 -> nobody:1",
 		64, `there is no agent "nobody": ralph.json, your configuration and PATH`},
 	{"an agent that is a path", `"../../bin/sh":1`,
@@ -35,8 +35,8 @@ var hostileChains = []badInput{
 	{"invalid UTF-8", "text\xff:1", 64, "--chain: this character cannot be part of a chain (character 5)"},
 	{"a quote without an end", `"text:1`, 64, "--chain: this quote has no end (character 1)"},
 	{"two lines", "text:1 ->\n:2", 64, "--chain: the name of an agent is missing before the limit (character 11)"},
-	{"101 legs", strings.Repeat("text:1 -> ", 100) + "text:1",
-		64, "--chain: the chain has more than 100 legs (character 1007)"},
+	{"101 steps", strings.Repeat("text:1 -> ", 100) + "text:1",
+		64, "--chain: the chain has more than 100 steps (character 1007)"},
 	{"100 KB", hostile.Many("text:1->", 12_500), 64, "--chain: the chain has more than 4096 bytes (character 4097)"},
 }
 

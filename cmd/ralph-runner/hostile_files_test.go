@@ -193,13 +193,13 @@ var hostileLines = []badInput{
 	{"a pipe", hostile.FIFO, 0, "ralph checkout 0/2 · iteration 1/15 · in a run"},
 }
 
-// handoff has what the first leg of a chain has left for the second one, which prints it.
+// handoff has what the first step of a chain has left for the second one, which prints it.
 var handoff = suite{
 	path: "$PROJECT/.agent-state/handoff-r1-1.md",
 	args: []string{"--resume", "checkout", "--verbose"},
 	files: map[string]string{
 		"$PROJECT/agent.sh": `cat "$RALPH_HANDOFF"` + "\n",
-		"$STATE/run.json": strings.ReplaceAll(runRecord(`"chain":{"definition":"text:1 -> sh:1","at":1,"legs":[`+
+		"$STATE/run.json": strings.ReplaceAll(runRecord(`"chain":{"definition":"text:1 -> sh:1","at":1,"steps":[`+
 			`{"agent":"text",`+
 			`"limit":1,"job":true,"status":"COMPLETE","message":"what it left"},{"agent":"sh","limit":1,"loop":true}]}`),
 			`"agent":"text","asked"`, `"agent":"sh","asked"`),

@@ -41,31 +41,31 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		return nil, err
 	}
 	k.options.Prompt = k.task.Text
-	var legs *record.Chain
+	var steps *record.Chain
 	rows, err := k.team(at, func(agents *roster.Agents, p *loop.Picture) (rows run.Rows, err error) {
 		if err := k.fromConfig(p); err != nil {
 			return nil, err
 		}
-		legs, rows, err = k.chainOf(agents, p)
+		steps, rows, err = k.chainOf(agents, p)
 		if err == nil && p.Config.List == config.ListNone {
-			err = needsList(legs)
+			err = needsList(steps)
 		}
 		if err == nil && k.base != "" {
-			err = k.beginReview(legs)
+			err = k.beginReview(steps)
 		}
 		if err == nil {
-			err = k.noChecks(p) // that belong to no leg
+			err = k.noChecks(p) // that belong to no step
 		}
-		if legs != nil {
-			all := legs.Limits()
-			k.warnOfLimit(p, all, "the legs may have "+plain.Count(all, "iteration")+" together")
+		if steps != nil {
+			all := steps.Limits()
+			k.warnOfLimit(p, all, "the steps may have "+plain.Count(all, "iteration")+" together")
 		}
 		return rows, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return run.New(k.Env, at, rows, k.options, legs), nil
+	return run.New(k.Env, at, rows, k.options, steps), nil
 }
 
 // noChecks refuses checks that a loop does not have. Those that made it may be typed again.
@@ -88,23 +88,23 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 			return verb.ErrNoLoop
 		}
 		first := *k // the same once more when the loop is there
-		var legs *record.Chain
+		var steps *record.Chain
 		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 		if err == nil {
-			legs, _, err = first.chainOf(agents, nil)
+			steps, _, err = first.chainOf(agents, nil)
 		}
 		if err == nil {
 			err = first.fromConfig(&loop.Picture{})
 		}
 		if err == nil && k.base != "" {
-			err = first.beginReview(legs)
+			err = first.beginReview(steps)
 			m.Name, m.Claimed = loopOf(words[0]), true
 		}
 		if err != nil { // what is refused makes no loop
 			return err
 		}
 		m.Fits = func() error { return first.repoFits(m) }
-		m.Checks = first.checks // without those of one leg alone
+		m.Checks = first.checks // without those of one step alone
 		return k.makeLoop(m)
 	})
 	switch {
@@ -136,18 +136,18 @@ func (k *runner) taskRun() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	legs, rows, err := k.chainOf(agents, nil)
+	steps, rows, err := k.chainOf(agents, nil)
 	if err == nil {
-		err = needsList(legs)
+		err = needsList(steps)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if legs != nil {
-		k.options.MaxIterations = legs.Limits()
+	if steps != nil {
+		k.options.MaxIterations = steps.Limits()
 	}
 	if k.dryRun {
-		return nil, k.showTask(rows[k.options.Agent], legs)
+		return nil, k.showTask(rows[k.options.Agent], steps)
 	}
 	at, err := k.makeTask()
 	if err != nil {
@@ -155,12 +155,12 @@ func (k *runner) taskRun() (*run.Run, error) {
 	}
 	k.options.MaxIterations = 0 // it is the loop's own limit now
 	k.options.Prompt = k.task.Text
-	return run.New(k.Env, at, rows, k.options, legs), nil
+	return run.New(k.Env, at, rows, k.options, steps), nil
 }
 
 // showTask says what would be started, and makes nothing. It ends the call.
-func (k *runner) showTask(row agent.Row, legs *record.Chain) error {
-	fmt.Print(legs.Shown())
+func (k *runner) showTask(row agent.Row, steps *record.Chain) error {
+	fmt.Print(steps.Shown())
 	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
 		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), plain.Text(k.task.Text, len(k.task.Text)))
 	return &cli.Exit{}
@@ -301,8 +301,8 @@ func (k *runner) again(words []string) (*run.Run, error) {
 		if err := k.chainOver(at, r); err != nil {
 			return nil, err
 		}
-		if leg := r.Leg(); leg != nil {
-			k.overrideLeg(r, leg)
+		if step := r.Step(); step != nil {
+			k.overrideStep(r, step)
 			names = r.Chain.Agents()
 		}
 		k.options = r.Options
@@ -315,9 +315,9 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	})
 }
 
-// chainOver refuses to go on with a chain that has no leg left. A loop that is complete says so itself.
+// chainOver refuses to go on with a chain that has no step left. A loop that is complete says so itself.
 func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
-	if r.Chain == nil || r.Leg() != nil {
+	if r.Chain == nil || r.Step() != nil {
 		return nil
 	}
 	l, err := loop.Open(k.Env, at)
@@ -330,8 +330,8 @@ func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
 		return err
 	}
 	call := program + " " + plain.Arg(at.Name)
-	return fmt.Errorf("all %d legs of the chain are over; to work on with one agent: %s --agent %s; to begin the chain "+
-		"again: %s --chain %s", len(r.Chain.Legs), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
+	return fmt.Errorf("all %d steps of the chain are over; to work on with one agent: %s --agent %s; to begin the chain "+
+		"again: %s --chain %s", len(r.Chain.Steps), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
 }
 
 // override changes what the run was asked for by what the command line says now.
@@ -373,7 +373,7 @@ func (k *runner) override(o *record.Options) {
 }
 
 // giveRun raises the limits of a run that goes on that would end it before it has had the iterations which a person
-// gives the loop: its own, or in a chain those of the leg and of its reviewer.
+// gives the loop: its own, or in a chain those of the step and of its reviewer.
 func (k *runner) giveRun(r *record.Run) {
 	if k.more.Iterations == 0 {
 		return
@@ -381,18 +381,18 @@ func (k *runner) giveRun(r *record.Run) {
 	if o := &r.Options; o.MaxIterations > 0 {
 		o.MaxIterations = max(o.MaxIterations, r.Iterations+k.more.Iterations)
 	}
-	for _, leg := range []*record.Leg{r.Leg(), r.Reviewer()} {
-		if leg != nil {
-			leg.Limit = max(leg.Limit, leg.Iterations+k.more.Iterations)
+	for _, step := range []*record.Step{r.Step(), r.Reviewer()} {
+		if step != nil {
+			step.Limit = max(step.Limit, step.Iterations+k.more.Iterations)
 		}
 	}
 }
 
-// overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations. If its
+// overrideStep is override for the step of a chain that goes on: it may have another agent, and more iterations. If its
 // reviewer has none left, that one gets them.
-func (k *runner) overrideLeg(r *record.Run, leg *record.Leg) {
+func (k *runner) overrideStep(r *record.Run, step *record.Step) {
 	if k.cmd.Flags().Changed("agent") {
-		leg.Agent = r.Options.Agent
+		step.Agent = r.Options.Agent
 	}
 	if k.cmd.Flags().Changed("max-iterations") {
 		more, reviewer := r.Options.MaxIterations, r.Reviewer()
@@ -401,8 +401,8 @@ func (k *runner) overrideLeg(r *record.Run, leg *record.Leg) {
 		if short {
 			reviewer.Limit = more
 		}
-		if !short || leg.Iterations >= leg.Limit {
-			leg.Limit = more
+		if !short || step.Iterations >= step.Limit {
+			step.Limit = more
 		}
 	}
 }

@@ -65,11 +65,11 @@ func (k *runner) findings() (string, error) {
 
 // beginReview lets a chain begin with its reviewer.
 func (k *runner) beginReview(c *record.Chain) error {
-	if len(c.Legs) < 2 || !c.Legs[1].Reviews {
+	if len(c.Steps) < 2 || !c.Steps[1].Reviews {
 		return cli.Usagef("--chain: a review begins with the agent behind %s, such as %s", chain.Both, usualReview)
 	}
 	c.At = 1
-	k.options.Agent = c.Legs[1].Agent
+	k.options.Agent = c.Steps[1].Agent
 	return nil
 }
 

@@ -254,7 +254,7 @@ func (k *runner) settle() error {
 	}
 	for i, check := range k.checks {
 		if k.chain != "" {
-			break // some may be of one leg alone
+			break // some may be of one step alone
 		}
 		k.checks[i] = strings.TrimPrefix(strings.TrimPrefix(check, o.Agent+":"), "command:")
 		if err := k.lookUp(k.checks[i]); err != nil {
@@ -306,7 +306,7 @@ func (k *runner) settleWorkers() error {
 	case k.cmd.Flags().Changed("branch"):
 		return errBranch
 	case k.chain != "":
-		return cli.Usagef("--chain and --workers do not go together: the legs of a chain work one after the other")
+		return cli.Usagef("--chain and --workers do not go together: the steps of a chain work one after the other")
 	}
 	return nil
 }

@@ -161,27 +161,27 @@ func (v *view) Begin(r record.Run) {
 	v.printf("run %s works on the loop %s with %s", r.ID, plain.Line(r.Name, 100), with)
 }
 
-// Leg says which leg works, and when it is over.
-func (v *view) Leg(r record.Run) {
-	leg := r.Leg()
-	v.printf("leg %d/%d · %s · at most %s, %s", r.Chain.At+1, len(r.Chain.Legs), plain.Line(leg.Agent, 80),
-		plain.Count(leg.Limit, "iteration"), leg.Until())
+// Step says which step works, and when it is over.
+func (v *view) Step(r record.Run) {
+	step := r.Step()
+	v.printf("step %d/%d · %s · at most %s, %s", r.Chain.At+1, len(r.Chain.Steps), plain.Line(step.Agent, 80),
+		plain.Count(step.Limit, "iteration"), step.Until())
 }
 
-// Judged says what became of the leg with the session that has ended.
+// Judged says what became of the step with the session that has ended.
 func (v *view) Judged(r record.Run, own record.Own) {
-	switch leg := r.Leg(); {
-	case leg.Loop && len(own.Checks) == 0: // the loop says how it stands
+	switch step := r.Step(); {
+	case step.Loop && len(own.Checks) == 0: // the loop says how it stands
 	case own.Done:
-		v.printf("  the part of %s is done", plain.Line(leg.Agent, 80))
+		v.printf("  the part of %s is done", plain.Line(step.Agent, 80))
 	case own.Failed != "":
-		v.printf("  the part of %s is not done: its check failed", plain.Line(leg.Agent, 80))
+		v.printf("  the part of %s is not done: its check failed", plain.Line(step.Agent, 80))
 	default:
-		v.printf("  %s does not say that its part is done", plain.Line(leg.Agent, 80))
+		v.printf("  %s does not say that its part is done", plain.Line(step.Agent, 80))
 	}
 }
 
-// Check says which check of a leg runs.
+// Check says which check of a step runs.
 func (v *view) Check(line string) { v.printf("  checks its part: %s", plain.Line(line, 200)) }
 
 // Session says what the next session is about.
@@ -206,8 +206,8 @@ func (v *view) Session(r record.Run, c *record.Current, s *loop.Step, title stri
 		who := strings.TrimSpace(c.Agent + " " + c.Model)
 		feature += fmt.Sprintf(" · %s: %s", plain.Line(who, 160), plain.Line(c.Why, 200))
 	}
-	if leg := r.Leg(); leg != nil {
-		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(leg.Agent, 80), leg.Iterations+1, leg.Limit) + feature
+	if step := r.Step(); step != nil {
+		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(step.Agent, 80), step.Iterations+1, step.Limit) + feature
 	}
 	v.printf("%siteration %d/%d%s", inLane(c.Lane), c.Iteration, limit, feature)
 }
@@ -345,10 +345,10 @@ func (v *view) End(s record.Summary) {
 	if s.Problem != "" {
 		screen.Row("last", s.Problem)
 	}
-	var legs, changes, features []string
-	for _, leg := range s.Legs {
-		legs = append(legs, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
-			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took), record.Bill(leg.Spent)))
+	var steps, changes, features []string
+	for _, step := range s.Steps {
+		steps = append(steps, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(step.Agent, 80), step.Ended(),
+			step.Iterations, plain.Count(step.Limit, "iteration"), plain.Duration(step.Took), record.Bill(step.Spent)))
 	}
 	for _, one := range s.Switches {
 		who := strings.TrimSpace(one.Agent + " " + one.Model)
@@ -362,7 +362,7 @@ func (v *view) End(s record.Summary) {
 		}
 		features = append(features, text)
 	}
-	v.rows("legs", legs)
+	v.rows("steps", steps)
 	v.rows("changes", changes)
 	if more := len(features) - maxFeatures; more > 0 {
 		features = append(features[:maxFeatures], fmt.Sprintf("and %d more, in %s", more, s.File))

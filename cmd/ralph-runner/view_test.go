@@ -24,8 +24,8 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 		out: &out, screen: cli.Screen{Writer: &out}, verbose: true, heard: map[int]agent.Heard{}, lanes: map[int]now{},
 	}
 	v.Begin(r)
-	v.Leg(r)
-	v.Check(r.Leg().Checks[0])
+	v.Step(r)
+	v.Check(r.Step().Checks[0])
 	for lane := range 2 {
 		r.Current.Lane = lane
 		v.Session(r, r.Current, step(0, 2), r.Current.Feature)

@@ -78,8 +78,8 @@ func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []s
 // warnOfLess is warnOfLimit for a run that goes on with more iterations.
 func (k *runner) warnOfLess(p *loop.Picture, r *record.Run) {
 	more := r.Options.MaxIterations - r.Iterations
-	if leg := r.Leg(); leg != nil {
-		more = leg.Limit - leg.Iterations
+	if step := r.Step(); step != nil {
+		more = step.Limit - step.Iterations
 	}
 	k.warnOfLimit(p, more, "the run may have "+plain.Count(more, "more iteration"))
 }

@@ -29,7 +29,7 @@ type Row struct {
 
 	Login string // what a person types to log in; "": not known
 
-	CompleteOn, Checks []string // what ends its leg of a chain: signals, and lines for the shell
+	CompleteOn, Checks []string // what ends its step of a chain: signals, and lines for the shell
 
 	// The flags of the agent's own command line; "": it has none. A flag may have several words. Its value is a word of
 	// its own, unless the flag ends in "=".

@@ -10,32 +10,32 @@ import (
 	"unicode/utf8"
 )
 
-// Leg is one part of a chain: an agent, and how many iterations it may have.
-type Leg struct {
+// Step is one part of a chain: an agent, and how many iterations it may have.
+type Step struct {
 	Agent string `json:"agent"`
 	Limit int    `json:"limit"`
 
-	// It reviews the work of the leg before, which works again when features are open then.
+	// It reviews the work of the step before, which works again when features are open then.
 	Reviews bool `json:"reviews,omitempty"`
 }
 
-// Chain has the legs in their order; there is at least one.
-type Chain []Leg
+// Chain has the steps in their order; there is at least one.
+type Chain []Step
 
 // The bounds of a definition.
 const (
 	MaxText  = 4096 // bytes
-	MaxLegs  = 100
-	MaxLimit = 1_000_000 // iterations of a leg
+	MaxSteps = 100
+	MaxLimit = 1_000_000 // iterations of a step
 )
 
-// What stands between two legs.
+// What stands between two steps.
 const (
 	Arrow = "->"
-	Both  = "<->" // the leg behind it reviews the one before it, in turns
+	Both  = "<->" // the step behind it reviews the one before it, in turns
 )
 
-// Parse reads a definition: legs that an arrow joins, each NAME:LIMIT. One of the arrows may be Both. Blanks between
+// Parse reads a definition: steps that an arrow joins, each NAME:LIMIT. One of the arrows may be Both. Blanks between
 // the parts are free. A name with other characters than letters, digits, and . _ - + @ stands in quotes of either kind.
 // Errors are of type *Error.
 func Parse(text string) (Chain, error) {
@@ -57,21 +57,21 @@ func forbidden(r rune) bool {
 // String writes the chain in its usual form. Parse reads that as the same chain.
 func (c Chain) String() string {
 	var b strings.Builder
-	for i, leg := range c {
+	for i, step := range c {
 		switch {
-		case leg.Reviews:
+		case step.Reviews:
 			b.WriteString(" " + Both + " ")
 		case i > 0:
 			b.WriteString(" " + Arrow + " ")
 		}
-		fmt.Fprintf(&b, "%s:%d", quoted(leg.Agent), leg.Limit)
+		fmt.Fprintf(&b, "%s:%d", quoted(step.Agent), step.Limit)
 	}
 	return b.String()
 }
 
-// Reviewed returns the index of the leg whose work another one reviews, -1 if there is none.
+// Reviewed returns the index of the step whose work another one reviews, -1 if there is none.
 func (c Chain) Reviewed() int {
-	return max(0, slices.IndexFunc(c, func(leg Leg) bool { return leg.Reviews })) - 1
+	return max(0, slices.IndexFunc(c, func(step Step) bool { return step.Reviews })) - 1
 }
 
 // Named reports whether text can only be the name of a chain: it has neither a limit nor an arrow.
@@ -125,18 +125,18 @@ func (p *parser) chain() (c Chain, err error) {
 	for arrow := ""; ; {
 		p.blanks()
 		begin := p.at
-		leg, err := p.leg(arrow)
+		step, err := p.step(arrow)
 		if err != nil {
 			return nil, err
 		}
-		leg.Reviews = arrow == Both
-		if leg.Reviews && leg.Limit < 2 {
+		step.Reviews = arrow == Both
+		if step.Reviews && step.Limit < 2 {
 			return nil, p.fail(begin, "%s needs at least 2 iterations behind %s: it reviews again what was built anew",
-				leg.Agent, Both)
+				step.Agent, Both)
 		}
-		c = append(c, leg)
-		if len(c) > MaxLegs {
-			return nil, p.fail(p.at, "the chain has more than %d legs", MaxLegs)
+		c = append(c, step)
+		if len(c) > MaxSteps {
+			return nil, p.fail(p.at, "the chain has more than %d steps", MaxSteps)
 		}
 		end := p.at
 		p.blanks()
@@ -153,52 +153,52 @@ func (p *parser) chain() (c Chain, err error) {
 	}
 }
 
-// noArrow says what is wrong where an arrow or the end is missing. end is where the leg before ends.
+// noArrow says what is wrong where an arrow or the end is missing. end is where the step before ends.
 func (p *parser) noArrow(end int) error {
 	for _, other := range []string{"→", "⇒", "=>", "-->", "—>", "–>", ">", "|", ",", ";", "&", "then ", "-"} {
 		if strings.HasPrefix(p.rest(), other) {
-			return p.fail(p.at, "%q joins no legs; write %s between them", strings.TrimSpace(other), Arrow)
+			return p.fail(p.at, "%q joins no steps; write %s between them", strings.TrimSpace(other), Arrow)
 		}
 	}
 	for _, other := range []string{"↔", "⇔", "<=>", "<-->", "<-", "<"} {
 		if strings.HasPrefix(p.rest(), other) {
-			return p.fail(p.at, "%q joins no legs; write %s between them", other, Both)
+			return p.fail(p.at, "%q joins no steps; write %s between them", other, Both)
 		}
 	}
 	if p.at == end {
 		return p.fail(p.at, "a limit has only digits, such as 10")
 	}
-	return p.fail(p.at, "want %s and the next leg, or the end", Arrow)
+	return p.fail(p.at, "want %s and the next step, or the end", Arrow)
 }
 
-// leg reads NAME:LIMIT. behind is the arrow before it; "": it is the first one.
-func (p *parser) leg(behind string) (Leg, error) {
+// step reads NAME:LIMIT. behind is the arrow before it; "": it is the first one.
+func (p *parser) step(behind string) (Step, error) {
 	switch begin := p.at; {
 	case p.over() && behind == "":
-		return Leg{}, p.fail(begin, "the chain is empty; write it like planner:10 %s builder:20", Arrow)
+		return Step{}, p.fail(begin, "the chain is empty; write it like planner:10 %s builder:20", Arrow)
 	case p.over():
-		return Leg{}, p.fail(begin, "a leg is missing behind the last %s", behind)
+		return Step{}, p.fail(begin, "a step is missing behind the last %s", behind)
 	case p.arrow() != "":
-		return Leg{}, p.fail(begin, "a leg is missing before this %s", p.arrow())
+		return Step{}, p.fail(begin, "a step is missing before this %s", p.arrow())
 	case strings.HasPrefix(p.rest(), ":"):
-		return Leg{}, p.fail(begin, "the name of an agent is missing before the limit")
+		return Step{}, p.fail(begin, "the name of an agent is missing before the limit")
 	}
 	name, err := p.name()
 	if err != nil {
-		return Leg{}, err
+		return Step{}, err
 	}
 	end := p.at
 	p.blanks()
 	if !strings.HasPrefix(p.rest(), ":") {
-		return Leg{}, p.noLimit(name, end)
+		return Step{}, p.noLimit(name, end)
 	}
 	p.at++
 	p.blanks()
 	limit, err := p.limit(name)
-	return Leg{Agent: name, Limit: limit}, err
+	return Step{Agent: name, Limit: limit}, err
 }
 
-// noLimit says what is wrong where the colon of a leg is missing.
+// noLimit says what is wrong where the colon of a step is missing.
 func (p *parser) noLimit(name string, end int) error {
 	if p.over() || p.arrow() != "" {
 		return p.fail(end, "say how many iterations %s may have: %s:10", name, quoted(name))
@@ -247,7 +247,7 @@ func (p *parser) name() (string, error) {
 	return p.text[begin:p.at], nil
 }
 
-// limit reads how many iterations a leg may have.
+// limit reads how many iterations a step may have.
 func (p *parser) limit(name string) (int, error) {
 	begin := p.at
 	for !p.over() && p.text[p.at] >= '0' && p.text[p.at] <= '9' {

@@ -46,22 +46,22 @@ planner:
         ^ the limit of planner is missing behind the colon, such as 10
 
 planner:10 ->
-             ^ a leg is missing behind the last ->
+             ^ a step is missing behind the last ->
 
 planner:10 -> builder
                      ^ say how many iterations builder may have: builder:10
 
 -> builder:20
-^ a leg is missing before this ->
+^ a step is missing before this ->
 
 planner:10 -> -> builder:20
-              ^ a leg is missing before this ->
+              ^ a step is missing before this ->
 
 planner:10 ->-> builder:20
-             ^ a leg is missing before this ->
+             ^ a step is missing before this ->
 
 ->
-^ a leg is missing before this ->
+^ a step is missing before this ->
 
 planner -> builder:20
        ^ say how many iterations planner may have: planner:10
@@ -106,40 +106,40 @@ planner:10x
           ^ a limit has only digits
 
 planner:10 builder:20
-           ^ want -> and the next leg, or the end
+           ^ want -> and the next step, or the end
 
 planner:10 20
-           ^ want -> and the next leg, or the end
+           ^ want -> and the next step, or the end
 
 planner:10:opus
           ^ a limit has only digits
 
 planner:10, builder:20
-          ^ "," joins no legs; write -> between them
+          ^ "," joins no steps; write -> between them
 
 planner:10 → builder:20
-           ^ "→" joins no legs; write -> between them
+           ^ "→" joins no steps; write -> between them
 
 planner:10 => builder:20
-           ^ "=>" joins no legs
+           ^ "=>" joins no steps
 
 planner:10 > builder:20
-           ^ ">" joins no legs
+           ^ ">" joins no steps
 
 planner:10 --> builder:20
-           ^ "-->" joins no legs
+           ^ "-->" joins no steps
 
 planner:10 - builder:20
-           ^ "-" joins no legs
+           ^ "-" joins no steps
 
 builder:20 <->
-              ^ a leg is missing behind the last <->
+              ^ a step is missing behind the last <->
 
 <-> reviewer:3
-^ a leg is missing before this <->
+^ a step is missing before this <->
 
 builder:20 -> <-> reviewer:3
-              ^ a leg is missing before this <->
+              ^ a step is missing before this <->
 
 builder <-> reviewer:3
        ^ say how many iterations builder may have: builder:10
@@ -157,25 +157,25 @@ builder:20 <->:5 reviewer:3
               ^ the name of an agent is missing before the limit
 
 builder:20 ↔ reviewer:3
-           ^ "↔" joins no legs; write <-> between them
+           ^ "↔" joins no steps; write <-> between them
 
 builder:20 <- reviewer:3
-           ^ "<-" joins no legs; write <-> between them
+           ^ "<-" joins no steps; write <-> between them
 
 builder:20 <--> reviewer:3
-           ^ "<-->" joins no legs; write <-> between them
+           ^ "<-->" joins no steps; write <-> between them
 
 planner:10 | builder:20
-           ^ "|" joins no legs
+           ^ "|" joins no steps
 
 planner:10; builder:20
-          ^ ";" joins no legs
+          ^ ";" joins no steps
 
 planner:10 && builder:20
-           ^ "&" joins no legs
+           ^ "&" joins no steps
 
 planner:10 then builder:20
-           ^ "then" joins no legs
+           ^ "then" joins no steps
 
 planner 10 -> builder:20
         ^ a colon is missing between planner and its limit
@@ -237,16 +237,16 @@ func TestMalformed(t *testing.T) {
 // TestHuge has what no line of the table above can show.
 func TestHuge(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "the chain is empty; write it like planner:10 -> builder:20 (character 1)",
-		" \n ":                                   "the chain is empty; write it like planner:10 -> builder:20 (character 4)",
-		"a\x00:1":                                "this character cannot be part of a chain (character 2)",
-		"a\xff:1":                                "this character cannot be part of a chain (character 2)",
-		"a\x1b[31m:1":                            "this character cannot be part of a chain (character 2)",
-		"\u202ea:1":                              "this character cannot be part of a chain (character 1)",
-		"\"a\nb\":1":                             "a name has one line, and no tab (character 1)",
-		"a:1 ->\nb:2 ->\n ":                      "a leg is missing behind the last -> (character 16)",
-		strings.Repeat("a:1->", MaxLegs) + "a:1": "the chain has more than 100 legs (character 504)",
-		strings.Repeat("a", MaxText+1):           "the chain has more than 4096 bytes (character 4097)",
+		"":                  "the chain is empty; write it like planner:10 -> builder:20 (character 1)",
+		" \n ":              "the chain is empty; write it like planner:10 -> builder:20 (character 4)",
+		"a\x00:1":           "this character cannot be part of a chain (character 2)",
+		"a\xff:1":           "this character cannot be part of a chain (character 2)",
+		"a\x1b[31m:1":       "this character cannot be part of a chain (character 2)",
+		"\u202ea:1":         "this character cannot be part of a chain (character 1)",
+		"\"a\nb\":1":        "a name has one line, and no tab (character 1)",
+		"a:1 ->\nb:2 ->\n ": "a step is missing behind the last -> (character 16)",
+		strings.Repeat("a:1->", MaxSteps) + "a:1": "the chain has more than 100 steps (character 504)",
+		strings.Repeat("a", MaxText+1):            "the chain has more than 4096 bytes (character 4097)",
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
@@ -282,15 +282,15 @@ func FuzzChain(f *testing.F) {
 			}
 			return
 		}
-		if len(c) == 0 || len(c) > MaxLegs {
-			t.Fatalf("%q: %d legs", text, len(c))
+		if len(c) == 0 || len(c) > MaxSteps {
+			t.Fatalf("%q: %d steps", text, len(c))
 		}
 		if c[0].Reviews {
 			t.Fatalf("%q: %+v", text, c)
 		}
-		for _, leg := range c {
-			if leg.Agent == "" || leg.Limit < 1 || leg.Limit > MaxLimit || !utf8.ValidString(leg.Agent) {
-				t.Fatalf("%q: %+v", text, leg)
+		for _, step := range c {
+			if step.Agent == "" || step.Limit < 1 || step.Limit > MaxLimit || !utf8.ValidString(step.Agent) {
+				t.Fatalf("%q: %+v", text, step)
 			}
 		}
 		if again, err := Parse(c.String()); err != nil || !reflect.DeepEqual(again, c) {

@@ -17,7 +17,7 @@ type Agent struct {
 	PromptBy string // "stdin", "argument" or "file"; "": as Extends has it
 	Output   string // one of Outputs; "": as Extends has it
 
-	// A leg of a chain that this agent works is done when one of these signals is given, and all of these lines for the
+	// A step of a chain that this agent works is done when one of these signals is given, and all of these lines for the
 	// shell exit with 0.
 	CompleteOn, Checks []string
 

@@ -406,11 +406,11 @@ var agentKeys = []key[Agent]{
 	}, {
 		name: "complete_on", example: `["file:PLAN.md"]`,
 		field: func(a *Agent) any { return &a.CompleteOn }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "The signals with which it says that its leg of a chain is done: marker, exit_code, file:PATH.",
+		about: "The signals with which it says that its step of a chain is done: marker, exit_code, file:PATH.",
 	}, {
 		name: "checks", example: `["test -s PLAN.md"]`,
 		field: func(a *Agent) any { return &a.Checks }, of: "a list of texts", ok: notEmpty, least: 1,
 		schema: `"type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1`,
-		about:  "Lines for the shell that must exit with 0 when its leg of a chain is done.",
+		about:  "Lines for the shell that must exit with 0 when its step of a chain is done.",
 	},
 }

@@ -291,7 +291,7 @@ func furnish(w watchtest.World) {
 	r := record.Run{
 		ID: "run1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Sessions: 9,
 		Options: record.Options{Agent: "x/y%"},
-		Chain:   &record.Chain{Definition: "x:9", Legs: []record.Leg{{Leg: chain.Leg{Agent: "x", Limit: 9}}}},
+		Chain:   &record.Chain{Definition: "x:9", Steps: []record.Step{{Step: chain.Step{Agent: "x", Limit: 9}}}},
 	}
 	for lane := 1; lane < 3; lane++ {
 		c := record.Current{Session: record.Session{Number: 7 + lane, Lane: lane, Feature: hostile, StartedAt: time.Now()}}

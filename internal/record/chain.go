@@ -11,16 +11,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Chain is the part of a run's record that is about its legs.
+// Chain is the part of a run's record that is about its steps.
 type Chain struct {
 	Definition string `json:"definition"`
-	At         int    `json:"at"` // the index of the leg that works; the number of legs: all are over
-	Legs       []Leg  `json:"legs"`
+	At         int    `json:"at"` // the index of the step that works; the number of steps: all are over
+	Steps      []Step `json:"steps"`
 }
 
-// Leg is one leg of a run.
-type Leg struct {
-	chain.Leg
+// Step is one step of a run.
+type Step struct {
+	chain.Step
 	Ends
 	Job  bool `json:"job"`  // it is not held to the loop's list and checks
 	Loop bool `json:"loop"` // it works on the loop, as a run without a chain does
@@ -36,29 +36,29 @@ type Leg struct {
 	Failed     string        `json:"failed,omitempty"`  // what its own check said after its last session; "": none failed
 }
 
-// Ends is what a person says of the end of an agent's leg.
+// Ends is what a person says of the end of an agent's step.
 type Ends struct {
 	Checks     []string `json:"checks,omitempty"`     // lines for the shell
 	CompleteOn []string `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
 	Prompt     bool     `json:"prompt"`               // the agent has a prompt of its own
 }
 
-// NewChain returns the legs of a definition. ends returns what is said of an agent's leg. The leg that another one
+// NewChain returns the steps of a definition. ends returns what is said of an agent's step. The step that another one
 // reviews works on the loop. If there is none, it is with a list the last one whose agent has neither a signal nor a
 // prompt of its own, else the last one without a signal, else the last one. Without a list it is the last one.
 func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain {
 	all := &Chain{Definition: c.String()}
 	noSignal, noPrompt := -1, -1
-	for i, leg := range c {
-		all.Legs = append(all.Legs, Leg{Leg: leg, Ends: ends(leg.Agent)})
-		if own := &all.Legs[i]; len(own.CompleteOn) == 0 {
+	for i, step := range c {
+		all.Steps = append(all.Steps, Step{Step: step, Ends: ends(step.Agent)})
+		if own := &all.Steps[i]; len(own.CompleteOn) == 0 {
 			noSignal = i
 			if !own.Prompt {
 				noPrompt = i
 			}
 		}
 	}
-	judged := len(c) - 1 // the first leg that is held to the loop
+	judged := len(c) - 1 // the first step that is held to the loop
 	switch reviewed := c.Reviewed(); {
 	case reviewed >= 0:
 		judged = reviewed
@@ -68,83 +68,83 @@ func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain 
 		judged = noSignal
 	}
 	for i := range judged {
-		all.Legs[i].Job = true
+		all.Steps[i].Job = true
 	}
-	all.Legs[judged].Loop = len(all.Legs[judged].CompleteOn) == 0
+	all.Steps[judged].Loop = len(all.Steps[judged].CompleteOn) == 0
 	return all
 }
 
-// Limits returns how many iterations all legs may have together.
+// Limits returns how many iterations all steps may have together.
 func (c *Chain) Limits() (sum int) {
-	for _, leg := range c.Legs {
-		sum += leg.Limit
+	for _, step := range c.Steps {
+		sum += step.Limit
 	}
 	return sum
 }
 
-// Agents returns the agents of the legs that are not over, or may work again.
+// Agents returns the agents of the steps that are not over, or may work again.
 func (c *Chain) Agents() (names []string) {
-	first := min(c.At, len(c.Legs))
-	if first < len(c.Legs) && c.Legs[first].Reviews {
+	first := min(c.At, len(c.Steps))
+	if first < len(c.Steps) && c.Steps[first].Reviews {
 		first--
 	}
-	for _, leg := range c.Legs[first:] {
-		if !slices.Contains(names, leg.Agent) {
-			names = append(names, leg.Agent)
+	for _, step := range c.Steps[first:] {
+		if !slices.Contains(names, step.Agent) {
+			names = append(names, step.Agent)
 		}
 	}
 	return names
 }
 
-// Leg returns the leg that works; nil if the run has no chain, or all legs are over.
-func (r *Run) Leg() *Leg {
-	if r.Chain == nil || r.Chain.At >= len(r.Chain.Legs) {
+// Step returns the step that works; nil if the run has no chain, or all steps are over.
+func (r *Run) Step() *Step {
+	if r.Chain == nil || r.Chain.At >= len(r.Chain.Steps) {
 		return nil
 	}
-	return &r.Chain.Legs[r.Chain.At]
+	return &r.Chain.Steps[r.Chain.At]
 }
 
-// IsJob reports whether the leg has a job of its own. l may be nil.
-func (l *Leg) IsJob() bool { return l != nil && l.Job }
+// IsJob reports whether the step has a job of its own. l may be nil.
+func (s *Step) IsJob() bool { return s != nil && s.Job }
 
-// IsReview reports whether the leg reviews the work of the one before it. There may be no leg.
-func (l *Leg) IsReview() bool { return l != nil && l.Reviews }
+// IsReview reports whether the step reviews the work of the one before it. There may be no step.
+func (s *Step) IsReview() bool { return s != nil && s.Reviews }
 
-// Reviewer returns the leg that reviews the one that works; nil if none does.
-func (r *Run) Reviewer() *Leg {
-	if r.Leg() == nil || r.Chain.Last() || !r.Chain.Legs[r.Chain.At+1].Reviews {
+// Reviewer returns the step that reviews the one that works; nil if none does.
+func (r *Run) Reviewer() *Step {
+	if r.Step() == nil || r.Chain.Last() || !r.Chain.Steps[r.Chain.At+1].Reviews {
 		return nil
 	}
-	return &r.Chain.Legs[r.Chain.At+1]
+	return &r.Chain.Steps[r.Chain.At+1]
 }
 
-// Before returns the leg that has worked before the one that works, and its number, the first one 1; nil if there is
-// none. A leg that works again comes after its reviewer.
-func (r *Run) Before() (leg *Leg, number int) {
+// Before returns the step that has worked before the one that works, and its number, the first one 1; nil if there is
+// none. A step that works again comes after its reviewer.
+func (r *Run) Before() (step *Step, number int) {
 	switch reviewer := r.Reviewer(); {
 	case reviewer != nil && reviewer.Iterations > 0:
 		return reviewer, r.Chain.At + 2
-	case r.Leg() == nil || r.Chain.At == 0:
+	case r.Step() == nil || r.Chain.At == 0:
 		return nil, 0
-	case r.Chain.Legs[r.Chain.At-1].Status == "": // the run began with a review
+	case r.Chain.Steps[r.Chain.At-1].Status == "": // the run began with a review
 		return nil, 0
 	}
-	return &r.Chain.Legs[r.Chain.At-1], r.Chain.At
+	return &r.Chain.Steps[r.Chain.At-1], r.Chain.At
 }
 
-// UsedUp returns the first leg whose iterations are used up when the one that works has counted so many more, and which
-// has to work again; nil if there is none. back: a review leaves features open.
-func (r *Run) UsedUp(more int, back bool) *Leg {
-	leg, reviewer := r.Leg(), r.Reviewer()
+// UsedUp returns the first step whose iterations are used up when the one that works has counted so many more, and
+// which has to work again; nil if there is none. back: a review leaves features open.
+func (r *Run) UsedUp(more int, back bool) *Step {
+	step, reviewer := r.Step(), r.Reviewer()
 	switch {
-	case leg == nil:
+	case step == nil:
 		return nil
-	case leg.Iterations+more >= leg.Limit:
-		return leg
+	case step.Iterations+more >= step.Limit:
+		return step
 	case reviewer != nil && reviewer.Iterations >= reviewer.Limit:
 		return reviewer
-	case leg.Reviews && back:
-		builder := &r.Chain.Legs[r.Chain.At-1]
+	case step.Reviews && back:
+		builder := &r.Chain.Steps[r.Chain.At-1]
 		if builder.Iterations >= builder.Limit {
 			return builder
 		}
@@ -152,10 +152,10 @@ func (r *Run) UsedUp(more int, back bool) *Leg {
 	return nil
 }
 
-// Last reports whether no leg follows.
-func (c *Chain) Last() bool { return c.At == len(c.Legs)-1 }
+// Last reports whether no step follows.
+func (c *Chain) Last() bool { return c.At == len(c.Steps)-1 }
 
-// Own is what became of a leg with a session, as far as its own job and checks say.
+// Own is what became of a step with a session, as far as its own job and checks say.
 type Own struct {
 	Done   bool    `json:"done"`
 	Claims bool    `json:"claims"` // it claims that the loop is complete
@@ -166,7 +166,7 @@ type Own struct {
 // TakeOver changes the record as a person asked for when the run was resumed. asked is the record as it was read then.
 func (r *Run) TakeOver(asked Run) {
 	r.Options = asked.Options
-	is, was := r.Leg(), asked.Leg()
+	is, was := r.Step(), asked.Step()
 	if is != nil && was != nil && r.Chain.At == asked.Chain.At {
 		is.Limit, is.Agent = was.Limit, was.Agent
 		if reviewer := r.Reviewer(); reviewer != nil {
@@ -190,15 +190,15 @@ type chainFile struct {
 	StartedAt  time.Time     `json:"startedAt"`
 	EndedAt    *time.Time    `json:"endedAt"`     // null: it is not over
 	Completed  *time.Time    `json:"completedAt"` // null: the loop is not complete
-	Step       int           `json:"currentStep"` // the leg that works now, or worked last; the first one is 1
+	Step       int           `json:"currentStep"` // the step that works now, or worked last; the first one is 1
 	used
-	Legs []legLine `json:"legs"`
+	Steps []stepLine `json:"steps"`
 }
 
-type legLine struct {
+type stepLine struct {
 	Agent      string     `json:"agent"`
 	Limit      int        `json:"limit"`
-	Status     string     `json:"status"` // of the leg; NOT_BEGUN
+	Status     string     `json:"status"` // of the step; NOT_BEGUN
 	Iterations int        `json:"iterations"`
 	Sessions   int        `json:"sessions"`
 	StartedAt  *time.Time `json:"startedAt"`
@@ -233,62 +233,62 @@ func (r *Run) ChainFile() any {
 	f := chainFile{
 		ID: r.ID, Loop: r.Name, Agent: r.Options.Agent, Definition: r.Chain.Definition, Status: r.Status,
 		ExitReason: r.ExitReason, Iterations: r.Iterations, StartedAt: r.StartedAt, EndedAt: when(r.EndedAt),
-		used: usedBy(r.Spent), Step: min(r.Chain.At+1, len(r.Chain.Legs)),
+		used: usedBy(r.Spent), Step: min(r.Chain.At+1, len(r.Chain.Steps)),
 	}
 	if r.Status == decide.Complete {
 		f.Completed = f.EndedAt
 	}
-	for _, leg := range r.Chain.Legs {
-		line := legLine{
-			Agent: leg.Agent, Limit: leg.Limit, Status: "NOT_BEGUN", Iterations: leg.Iterations, Sessions: leg.Sessions,
-			StartedAt: when(leg.StartedAt), EndedAt: when(leg.EndedAt), used: usedBy(leg.Spent),
+	for _, step := range r.Chain.Steps {
+		line := stepLine{
+			Agent: step.Agent, Limit: step.Limit, Status: "NOT_BEGUN", Iterations: step.Iterations, Sessions: step.Sessions,
+			StartedAt: when(step.StartedAt), EndedAt: when(step.EndedAt), used: usedBy(step.Spent),
 		}
-		if leg.Status != "" {
-			line.Status = string(leg.Status)
+		if step.Status != "" {
+			line.Status = string(step.Status)
 		}
-		f.Legs = append(f.Legs, line)
+		f.Steps = append(f.Steps, line)
 	}
 	return f
 }
 
-// Ended says in a word or two how the leg ended.
-func (l *Leg) Ended() string {
-	if l.Status == "" {
+// Ended says in a word or two how the step ended.
+func (s *Step) Ended() string {
+	if s.Status == "" {
 		return "not started"
 	}
-	return plain.Line(string(l.Status), 40)
+	return plain.Line(string(s.Status), 40)
 }
 
-// Until says in words when a leg is over.
-func (l *Leg) Until() string {
+// Until says in words when a step is over.
+func (s *Step) Until() string {
 	text := "until it says that its part is done"
 	switch {
-	case l.Loop:
+	case s.Loop:
 		text = "until the loop is complete"
-	case len(l.CompleteOn) > 0:
-		text += " (" + plain.Line(strings.Join(l.CompleteOn, ", "), 200) + ")"
+	case len(s.CompleteOn) > 0:
+		text += " (" + plain.Line(strings.Join(s.CompleteOn, ", "), 200) + ")"
 	}
-	if len(l.Checks) > 0 {
-		text += ", and " + plain.Line(strings.Join(l.Checks, ", "), 300) + " passes"
+	if len(s.Checks) > 0 {
+		text += ", and " + plain.Line(strings.Join(s.Checks, ", "), 300) + " passes"
 	}
 	switch {
-	case l.Reviews:
-		text += "; if features are open then, the leg before works again"
-	case !l.Job && !l.Loop:
+	case s.Reviews:
+		text += "; if features are open then, the step before works again"
+	case !s.Job && !s.Loop:
 		text += ", and the loop is complete"
 	}
 	return text
 }
 
-// Shown says in words which legs there are.
+// Shown says in words which steps there are.
 func (c *Chain) Shown() string {
 	if c == nil {
 		return ""
 	}
 	var b strings.Builder
-	for i, leg := range c.Legs {
-		fmt.Fprintf(&b, "leg %d    %s, %s, %s\n", i+1, plain.Line(leg.Agent, 80), plain.Count(leg.Limit, "iteration"),
-			leg.Until())
+	for i, step := range c.Steps {
+		fmt.Fprintf(&b, "step %d    %s, %s, %s\n", i+1, plain.Line(step.Agent, 80), plain.Count(step.Limit, "iteration"),
+			step.Until())
 	}
 	return b.String()
 }

@@ -15,10 +15,10 @@ const sample = `{"schema":3,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loop
 	`{"event":"on-complete","line":"true"}],"completeOn":["file:DONE"]},"pid":7,"start":"x","startedAt":` +
 	`"2026-01-01T00:00:00Z","status":"IN_PROGRESS","sessions":2,"spent":{"inputTokens":5,"costUsd":0.5},"work":[` +
 	`{"feature":"a","attempts":1,"took":5}],"current":{"session":2,"iteration":2,"outcome":"done"},"chain":` +
-	`{"definition":"a:1 -> b:2","at":1,"legs":[{"agent":"a","limit":1,"job":true},{"agent":"b","limit":2,"loop":true}]}}`
+	`{"definition":"a:1 -> b:2","at":1,"steps":[{"agent":"a","limit":1,"job":true},{"agent":"b","limit":2,"loop":true}]}}`
 
 // FuzzRun reads any bytes as the record of a run. The result is an error, or a record that a run can go on from: its
-// id is part of the names of files, each limit is one, and the leg that works is there. What is saved is read again.
+// id is part of the names of files, each limit is one, and the step that works is there. What is saved is read again.
 func FuzzRun(f *testing.F) {
 	f.Add([]byte(sample))
 	for _, text := range []string{
@@ -38,7 +38,7 @@ func FuzzRun(f *testing.F) {
 		if r.Chain != nil {
 			_ = r.Chain.Agents()
 			if r.Chain.Limits() < 1 {
-				t.Fatalf("%q: the legs have no iterations", data)
+				t.Fatalf("%q: the steps have no iterations", data)
 			}
 		}
 		again, err := json.Marshal(r)

@@ -28,7 +28,7 @@ type Session struct {
 	Number      int        `json:"session"` // in the run; 0: a stop of the hook
 	Iteration   int        `json:"iteration"`
 	Counted     bool       `json:"counted"`           // false: an interruption; the same iteration went on
-	Leg         int        `json:"leg,omitempty"`     // of a chain, from 1
+	Step        int        `json:"step,omitempty"`    // of a chain, from 1
 	Lane        int        `json:"lane,omitempty"`    // of several, from 1
 	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": none
 	Machine     string     `json:"machine,omitempty"` // of the worker

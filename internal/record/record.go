@@ -169,7 +169,7 @@ type Current struct {
 	Message string `json:"message"`       // its end, at most MaxMessage bytes
 	Refused string `json:"refused"`       // the last tool that the agent's permissions refused; "": none, or not known
 	Claimed bool   `json:"claimed"`       // a signal other than the marker says that all is done
-	Own     *Own   `json:"own,omitempty"` // nil: there is no leg, or it has not been judged yet
+	Own     *Own   `json:"own,omitempty"` // nil: there is no step, or it has not been judged yet
 }
 
 // Claim says which worker elsewhere has a session. It is saved before the worker hears of it.
@@ -229,11 +229,11 @@ func (o *Options) bounded() bool {
 		o.MaxIterations >= 0 && o.MaxTokens >= 0 && o.MaxCostUSD >= 0
 }
 
-// makesSense reports whether the chain has legs, each with a limit, and one of them works, or all are over. c may be
+// makesSense reports whether the chain has steps, each with a limit, and one of them works, or all are over. c may be
 // nil.
 func (c *Chain) makesSense() bool {
-	return c == nil || len(c.Legs) > 0 && c.At >= 0 && c.At <= len(c.Legs) && !c.Legs[0].Reviews &&
-		!slices.ContainsFunc(c.Legs, func(l Leg) bool { return l.Limit < 1 })
+	return c == nil || len(c.Steps) > 0 && c.At >= 0 && c.At <= len(c.Steps) && !c.Steps[0].Reviews &&
+		!slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Limit < 1 })
 }
 
 // Save writes the record.

@@ -26,7 +26,7 @@ type Summary struct {
 	Spent              string
 	Denied             int // uses of tools that the agent's permissions refused
 	Work               []Work
-	Legs               []Leg             // of a chain
+	Steps              []Step            // of a chain
 	Switches           []Switch          // of the agent and the model
 	Lanes              []LaneSum         // of a run with lanes
 	ToMerge            []string          // what a person is to do so that all work is merged
@@ -56,7 +56,7 @@ func Summarise(r *Run, s *loop.Step) Summary {
 		File:    Folder + "/summary-" + r.ID + ".md", Problem: plain.Line(r.Problem, 300),
 	}
 	if r.Chain != nil {
-		sum.Agent, sum.Legs = plain.Line(r.Chain.Definition, 300), r.Chain.Legs
+		sum.Agent, sum.Steps = plain.Line(r.Chain.Definition, 300), r.Chain.Steps
 	}
 	for _, one := range r.Switches {
 		one.Feature, one.Agent = plain.Line(one.Feature, 80), plain.Line(one.Agent, 80)
@@ -132,13 +132,13 @@ func (s Summary) Markdown() string {
 	if s.Denied > 0 {
 		fmt.Fprintf(&b, "| refused | %s, by the agent's permissions |\n", plain.Count(s.Denied, "tool call"))
 	}
-	if len(s.Legs) > 0 {
-		b.WriteString("\n| leg | ended | iterations | time | used |\n|---|---|--:|--:|---|\n")
+	if len(s.Steps) > 0 {
+		b.WriteString("\n| step | ended | iterations | time | used |\n|---|---|--:|--:|---|\n")
 	}
-	for i, leg := range s.Legs {
-		fmt.Fprintf(&b, "| %d %s | %s | %d of %d | %s | %s |\n", i+1, plain.Markdown(plain.Line(leg.Agent, 80)),
-			plain.Markdown(leg.Ended()), leg.Iterations, leg.Limit, plain.Duration(leg.Took),
-			plain.Markdown(Bill(leg.Spent)))
+	for i, step := range s.Steps {
+		fmt.Fprintf(&b, "| %d %s | %s | %d of %d | %s | %s |\n", i+1, plain.Markdown(plain.Line(step.Agent, 80)),
+			plain.Markdown(step.Ended()), step.Iterations, step.Limit, plain.Duration(step.Took),
+			plain.Markdown(Bill(step.Spent)))
 	}
 	if len(s.Switches) > 0 {
 		b.WriteString("\n| from session | feature | agent | model | why |\n|--:|---|---|---|---|\n")

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// TestNewChain says of some chains which legs have a job (j), work on the loop (L), or come after that (a).
+// TestNewChain says of some chains which steps have a job (j), work on the loop (L), or come after that (a).
 func TestNewChain(t *testing.T) {
 	all := map[string]record.Ends{
 		"planner":  {Prompt: true},
@@ -41,13 +41,13 @@ func TestNewChain(t *testing.T) {
 		}
 		for i, hasList := range []bool{true, false} {
 			got := ""
-			for _, leg := range record.NewChain(c, hasList, func(name string) record.Ends { return all[name] }).Legs {
+			for _, step := range record.NewChain(c, hasList, func(name string) record.Ends { return all[name] }).Steps {
 				switch {
-				case leg.Reviews:
+				case step.Reviews:
 					got += "r"
-				case leg.Job:
+				case step.Job:
 					got += "j"
-				case leg.Loop:
+				case step.Loop:
 					got += "L"
 				default:
 					got += "a"
@@ -60,7 +60,7 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// TestMoves judges legs by their own part and by the loop.
+// TestMoves judges steps by their own part and by the loop.
 func TestMoves(t *testing.T) {
 	complete := decide.State{Ending: decide.Ending{Status: decide.Complete}}
 	open := decide.State{Ending: decide.Ending{Status: decide.InProgress}}
@@ -69,7 +69,7 @@ func TestMoves(t *testing.T) {
 	done, notDone := &record.Own{Done: true}, &record.Own{}
 	for _, tc := range []struct {
 		name  string
-		arrow string // before the last two legs
+		arrow string // before the last two steps
 		at    int    // 0: a job, 1: works on the loop, 2: comes after it or reviews it, 3: comes after it
 		own   *record.Own
 		state decide.State
@@ -79,11 +79,11 @@ func TestMoves(t *testing.T) {
 		{"a job is not done", "->", 0, notDone, open, 0},
 		{"a job that nobody judged", "->", 0, nil, open, 0},
 		{"the loop is complete", "->", 1, done, held, 1},
-		{"the loop is complete, and a check of the leg fails", "->", 1, notDone, held, 0},
+		{"the loop is complete, and a check of the step fails", "->", 1, notDone, held, 0},
 		{"the loop is not complete", "->", 1, done, open, 0},
-		{"a leg in the middle says that it is done", "->", 2, done, open, 0},
+		{"a step in the middle says that it is done", "->", 2, done, open, 0},
 		{"all is done", "->", 3, done, complete, 1},
-		{"the last leg says that it is done", "->", 3, done, open, 0},
+		{"the last step says that it is done", "->", 3, done, open, 0},
 		{"the chain is over", "->", 4, done, complete, 0},
 		{"a review leaves features open", "<->", 2, done, open, -1},
 		{"a review leaves features open at a limit", "<->", 2, done, limit, -1},

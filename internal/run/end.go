@@ -25,8 +25,8 @@ func (r *Run) end(s *loop.Step) error {
 	r.Record.Waiting = nil
 	again := !r.Record.EndedAt.IsZero() // only the pull request was left
 	r.Record.EndedAt = time.Now().UTC()
-	if leg := r.Record.Leg(); leg != nil && leg.Status == decide.InProgress { // it is not over
-		leg.Status, leg.EndedAt = state.Status, r.Record.EndedAt
+	if step := r.Record.Step(); step != nil && step.Status == decide.InProgress { // it is not over
+		step.Status, step.EndedAt = state.Status, r.Record.EndedAt
 	}
 	sum := record.Summarise(&r.Record, s)
 	if r.files.Trouble != nil {

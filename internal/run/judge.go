@@ -13,24 +13,24 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// judge decides whether the session that has ended did its leg's own part. The answer is kept before the loop hears
+// judge decides whether the session that has ended did its step's own part. The answer is kept before the loop hears
 // of the session: a run that is killed then knows it. There is none if a person stopped the run meanwhile.
 func (r *Run) judge(ctx context.Context) error {
-	leg, c := r.Record.Leg(), r.Record.Current
-	if leg == nil || c == nil || !c.HasEnded() || c.Own != nil {
+	step, c := r.Record.Step(), r.Record.Current
+	if step == nil || c == nil || !c.HasEnded() || c.Own != nil {
 		return nil
 	}
 	s, err := r.lookAt()
 	if err != nil {
 		return err
 	}
-	own := &record.Own{Done: r.claims(leg, c, &s.Picture.Snapshot)}
+	own := &record.Own{Done: r.claims(step, c, &s.Picture.Snapshot)}
 	if own.Done {
 		watched, stop := context.WithCancel(ctx)
 		defer stop()
 		go r.watch(watched, stop)
 		ctx = watched
-		for _, line := range leg.Checks {
+		for _, line := range step.Checks {
 			own.Failed, err = r.check(ctx, line)
 			if err != nil {
 				return err
@@ -45,22 +45,22 @@ func (r *Run) judge(ctx context.Context) error {
 	if ctx.Err() != nil && own.Failed != "" {
 		return nil // it was cut off; when the run goes on, the checks run again
 	}
-	byStatus := s.Picture.Snapshot.NoList && c.Claimed && len(leg.Checks) > 0
-	own.Claims = own.Done && (!leg.Loop || byStatus)
+	byStatus := s.Picture.Snapshot.NoList && c.Claimed && len(step.Checks) > 0
+	own.Claims = own.Done && (!step.Loop || byStatus)
 	c.Own = own
 	r.Screen.Judged(r.Record, *own)
 	return r.save()
 }
 
-// claims reports whether a leg may be over with a session, so that its own checks are run.
-func (r *Run) claims(leg *record.Leg, c *record.Current, s *decide.Snapshot) bool {
+// claims reports whether a step may be over with a session, so that its own checks are run.
+func (r *Run) claims(step *record.Step, c *record.Current, s *decide.Snapshot) bool {
 	claims := c.Claimed || slices.Contains(c.Signals, record.Marker)
 	switch said, _ := decide.Said(c.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
-	case !leg.Loop:
+	case !step.Loop:
 		return claims
-	case len(leg.Checks) == 0: // its end is the loop's
+	case len(step.Checks) == 0: // its end is the loop's
 		return true
 	case s.NoList:
 		return claims
@@ -71,7 +71,7 @@ func (r *Run) claims(leg *record.Leg, c *record.Current, s *decide.Snapshot) boo
 // maxFailed is how many bytes of a check's output are kept.
 const maxFailed = 4000
 
-// check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
+// check runs a check of a step. It returns the end of what the check said if it does not hold, else nothing.
 func (r *Run) check(ctx context.Context, line string) (failed string, err error) {
 	p, done, err := r.look()
 	if err != nil {

@@ -74,10 +74,10 @@ func (r *Run) switched(c *record.Current) {
 	if last.Agent == c.Agent && last.Model == c.Model {
 		return
 	}
-	leg := r.Record.Leg()
+	step := r.Record.Step()
 	before, _ := r.Record.Before()
-	if leg != nil && c.Why == "" && (leg.Sessions == 1 || before != nil && before.Agent == last.Agent) {
-		c.Why = fmt.Sprintf("leg %d", r.Record.Chain.At+1)
+	if step != nil && c.Why == "" && (step.Sessions == 1 || before != nil && before.Agent == last.Agent) {
+		c.Why = fmt.Sprintf("step %d", r.Record.Chain.At+1)
 	}
 	c.Why = cmp.Or(c.Why, "the usual one again")
 	r.Record.Switches = append(r.Record.Switches, record.Switch{

@@ -116,7 +116,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestSwitchedBack says why an agent works: in a later round of a chain, its leg has had sessions before.
+// TestSwitchedBack says why an agent works: in a later round of a chain, its step has had sessions before.
 func TestSwitchedBack(t *testing.T) {
 	c, err := chain.Parse("a:9 <-> b:9")
 	if err != nil {
@@ -125,16 +125,16 @@ func TestSwitchedBack(t *testing.T) {
 	r := Run{Rows: Rows{"a": {Name: "a"}, "b": {Name: "b"}}}
 	r.Record.Chain = record.NewChain(c, true, func(string) record.Ends { return record.Ends{} })
 	r.Record.Switches = []record.Switch{{Agent: "a", Why: "the usual one again"}}
-	for i, why := range []string{"leg 2", "leg 1", "leg 2", "leg 1"} {
+	for i, why := range []string{"step 2", "step 1", "step 2", "step 1"} {
 		r.Record.Chain.At = (i + 1) % 2
-		leg := r.Record.Leg()
-		leg.Sessions++
-		r.Record.Options.Agent = leg.Agent
+		step := r.Record.Step()
+		step.Sessions++
+		r.Record.Options.Agent = step.Agent
 		r.pick(&record.Current{}, features.Item{})
 		if r.Record.Switches[i+1].Why != why {
 			t.Errorf("session %d: %q, want %q", i, r.Record.Switches[i+1].Why, why)
 		}
-		leg.Iterations++
-		leg.Status = decide.Complete
+		step.Iterations++
+		step.Status = decide.Complete
 	}
 }

@@ -25,16 +25,16 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 	if task == "" && s.Picture.Snapshot.NoList {
 		_, task = loopdir.CutMarker(r.loopPrompt())
 	}
-	if r.Record.Leg().IsJob() {
+	if r.Record.Step().IsJob() {
 		return r.jobPrompt(s, strings.TrimSpace(task))
 	}
-	for _, text := range []string{r.ownPrompt(c), task, r.legPrompt()} {
+	for _, text := range []string{r.ownPrompt(c), task, r.stepPrompt()} {
 		text = strings.TrimSpace(text)
 		if text != "" {
 			b.WriteString(text + "\n\n")
 		}
 	}
-	reviews := r.Record.Leg().IsReview()
+	reviews := r.Record.Step().IsReview()
 	text := say.Prompt(s.Picture, d, reviews)
 	if r.Record.Commits != nil || c == nil && r.wantsCommits(s.Picture) {
 		text = say.RunCommits(text)

@@ -12,11 +12,11 @@ import (
 // be called while Warn is.
 type Screen interface {
 	Begin(r record.Run)
-	// Leg says that a leg of a chain begins, or goes on.
-	Leg(r record.Run)
-	// Judged says what became of the leg with the session that has ended.
+	// Step says that a step of a chain begins, or goes on.
+	Step(r record.Run)
+	// Judged says what became of the step with the session that has ended.
 	Judged(r record.Run, own record.Own)
-	// Check says that a check of a leg begins. line is for the shell.
+	// Check says that a check of a step begins. line is for the shell.
 	Check(line string)
 	// Session says that the session c begins. s is the step that gave it its feature, which has a title.
 	Session(r record.Run, c *record.Current, s *loop.Step, title string)

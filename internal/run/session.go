@@ -146,8 +146,8 @@ func (r *Run) starts(iteration int, feature features.Item, set func(*record.Curr
 	r.sayBranch()
 	c := &record.Current{}
 	c.RunID, c.Iteration, c.Feature = r.Record.ID, iteration, feature.ID
-	if r.Record.Leg() != nil {
-		c.Leg = r.Record.Chain.At + 1
+	if r.Record.Step() != nil {
+		c.Step = r.Record.Chain.At + 1
 	}
 	if r.Engine == nil {
 		r.begins(c, time.Now())
@@ -202,8 +202,8 @@ func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) 
 // addSessions adds n to the sessions of the run.
 func (r *Run) addSessions(n int) {
 	r.Record.Sessions += n
-	if leg := r.Record.Leg(); leg != nil {
-		leg.Sessions += n
+	if step := r.Record.Step(); step != nil {
+		step.Sessions += n
 	}
 }
 
@@ -238,12 +238,12 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 	}
 	r.Record.Denied += e.Denied
 	r.Record.Problem = e.Problem
-	leg := r.Record.Leg()
-	if leg != nil {
-		leg.Spent.Add(e.Usage)
-		leg.Took += e.Took
+	step := r.Record.Step()
+	if step != nil {
+		step.Spent.Add(e.Usage)
+		step.Took += e.Took
 	}
-	if !leg.IsJob() {
+	if !step.IsJob() {
 		w := r.Record.WorkOn(c.Feature)
 		w.Took += e.Took
 		w.Spent.Add(e.Usage)
@@ -267,9 +267,9 @@ func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 	}
 }
 
-// due returns the feature of the iteration that a step begins. A job of a leg's own has none, and neither has a review.
+// due returns the feature of the iteration that a step begins. A job of a step's own has none, nor has a review.
 func (r *Run) due(s *loop.Step) (item features.Item) {
-	if leg := r.Record.Leg(); leg.IsJob() || leg.IsReview() {
+	if step := r.Record.Step(); step.IsJob() || step.IsReview() {
 		return item
 	}
 	item = s.Decision.Feature
@@ -335,11 +335,11 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 	if c.Denied > 0 {
 		ev.Denied = cmp.Or(c.Refused, "a tool")
 	}
-	if own := c.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
+	if own := c.Own; own != nil && own.Claims { // the loop knows no signal and no check of the step
 		ev.Message += "\n" + decide.Promised
 	}
-	if r.Record.Leg() != nil {
-		ev.Decide = r.legStop(c.Own, limit).decide
+	if r.Record.Step() != nil {
+		ev.Decide = r.stepStop(c.Own, limit).decide
 	}
 	if ev.Why != "" && c.Worker != "" {
 		ev.Why += ", as its workers say; the last one was " + c.Worker
@@ -369,8 +369,8 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		c = &record.Current{}
 	}
 	judged := c.HasEnded()
-	back := r.Record.Leg().IsReview() && c.Own != nil && c.Own.Done // else the limit does not count
-	leg := r.Record.UsedUp(more, back)
+	back := r.Record.Step().IsReview() && c.Own != nil && c.Own.Done // else the limit does not count
+	step := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens() + spent.PresumedTokens; {
 	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || c.Class() == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
@@ -390,12 +390,12 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 			bill += fmt.Sprintf(", and presumably %d more", spent.PresumedTokens)
 		}
 		return ownLimit{decide.Budget, bill, "--max-tokens", fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
-	case leg != nil:
-		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
+	case step != nil:
+		bill := fmt.Sprintf("used up the %s of %s", plain.Count(step.Limit, "iteration"), plain.Line(step.Agent, 80))
 		if back {
 			bill += ", and the last review has left features open"
 		}
-		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", leg.Limit)}
+		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", step.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
 		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", o.MaxIterations)}
@@ -417,12 +417,12 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		results = s.Picture.Snapshot.Results
 		told = r.told(s, state, c)
 	}
-	if !r.Record.Leg().IsJob() {
+	if !r.Record.Step().IsJob() {
 		r.Record.WorkOn(c.Feature).Attempts++
 		r.Record.NoteChecks(worked, results)
 	}
 	r.files.Session(&r.Record, c, results, true)
-	over := r.legCounted(c, state)
+	over := r.stepCounted(c, state)
 	if err := r.save(); err != nil {
 		return err
 	}
@@ -431,7 +431,7 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
 	}
 	if over && state.Status == decide.InProgress {
-		r.legBegins()
+		r.stepBegins()
 	}
 	return nil
 }

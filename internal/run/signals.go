@@ -47,12 +47,12 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 		return names, false
 	}
 	on := r.Record.Options.CompleteOn
-	leg := r.Record.Leg()
-	if leg != nil && len(leg.CompleteOn) > 0 {
-		on = leg.CompleteOn
+	step := r.Record.Step()
+	if step != nil && len(step.CompleteOn) > 0 {
+		on = step.CompleteOn
 	}
-	if len(on) == 0 && (leg == nil || leg.Loop || len(leg.Checks) > 0) {
-		on = []string{record.ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
+	if len(on) == 0 && (step == nil || step.Loop || len(step.Checks) > 0) {
+		on = []string{record.ExitCode} // counts only in a loop without a list that has checks, and in a step that has some
 	}
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
 		names = append(names, record.Marker)
@@ -81,8 +81,8 @@ func (r *Run) promised(message string) bool {
 func (r *Run) noteFiles(anew bool) {
 	names := r.Record.Options.CompleteOn
 	if r.Record.Chain != nil {
-		for _, leg := range r.Record.Chain.Legs {
-			names = slices.Concat(names, leg.CompleteOn)
+		for _, step := range r.Record.Chain.Steps {
+			names = slices.Concat(names, step.CompleteOn)
 		}
 	}
 	for _, name := range names {

@@ -48,7 +48,7 @@ type Run struct {
 	Lanes      []Session `json:"lanes,omitempty"`   // with lanes: those that run now
 	ToMerge    []string  `json:"toMerge,omitempty"` // what a person does to merge all work; only of a loop alone
 	Done       int       `json:"done"`              // features that it worked on and that pass
-	Leg        string    `json:"leg"`               // of a chain: who works, in words; "": there is none
+	Step       string    `json:"step"`              // of a chain: who works, in words; "": there is none
 }
 
 // Session is a session of a run that works now.
@@ -113,7 +113,7 @@ func (l *Loop) Doing() string {
 		}
 		return l.Run.Agent + " · " + strings.Join(said, " · ")
 	case len(running) > 0:
-		return strings.Trim(l.Run.Agent+" · "+running[0].Feature+" · "+l.Run.Leg, " ·")
+		return strings.Trim(l.Run.Agent+" · "+running[0].Feature+" · "+l.Run.Step, " ·")
 	case l.Works() && l.Next != "":
 		return "next " + l.Next
 	}
@@ -263,8 +263,8 @@ func runOf(r *record.Run) *Run {
 		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
 	}
-	if c := r.Chain; c != nil && len(c.Legs) > 0 {
-		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
+	if c := r.Chain; c != nil && len(c.Steps) > 0 {
+		found.Step = fmt.Sprintf("step %d of %d: %s", min(c.At+1, len(c.Steps)), len(c.Steps), plain.Line(c.Definition, 200))
 	}
 	for _, c := range r.AllCurrent() {
 		if c.HasEnded() || c.Number == 0 || !found.Works { // 0: no worker has taken it

@@ -30,8 +30,8 @@ func TestLook(t *testing.T) {
 		Spent:   record.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
 	}
 	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
-	legs := []record.Leg{{Leg: chain.Leg{Limit: 1}}, {Leg: chain.Leg{Limit: 2}}}
-	r.Chain = &record.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Legs: legs}
+	steps := []record.Step{{Step: chain.Step{Limit: 1}}, {Step: chain.Step{Limit: 2}}}
+	r.Chain = &record.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Steps: steps}
 	w.Run(w.Loop("runner"), r)
 	p, err := Look(w.Env)
 	if err != nil || len(p.Loops) != 2 {
@@ -44,7 +44,7 @@ func TestLook(t *testing.T) {
 	got := first.Run
 	if !first.Works() || first.Features.Total != 10 || first.Features.Passed != 3 || got == nil || !got.Works ||
 		got.Session == nil || got.Session.Feature != "f3" || first.Spent.CostUSD != 1.5 || first.Spent.Tokens() != 7 ||
-		got.Leg != "leg 2 of 2: a:1 -> b:2" {
+		got.Step != "step 2 of 2: a:1 -> b:2" {
 		t.Errorf("the run is %+v of %+v", got, first)
 	}
 	for name, want := range map[string]string{"runner": "runner", "abc": "runner", first.Key: "runner", "no": ""} {

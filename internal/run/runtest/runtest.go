@@ -20,7 +20,7 @@ var ErrCost = errors.New("the costs differ")
 
 // Complete returns what is wrong with the files of a run whose loop is complete. record is the path of its run.json,
 // folder the project's folder with iterations.jsonl. Each session is in there once, each iteration counts once, and
-// what they cost is the sum of the record. If the run has a chain, its legs have those iterations, too.
+// what they cost is the sum of the record. If the run has a chain, its steps have those iterations, too.
 func Complete(record, folder string) error {
 	data, err := os.ReadFile(record)
 	if err != nil {
@@ -36,7 +36,7 @@ func Complete(record, folder string) error {
 		err = all.is(run)
 	}
 	if err == nil && run.Get("chain").Exists() {
-		err = all.hasLegs(run.Get("chain.legs").Array())
+		err = all.hasSteps(run.Get("chain.steps").Array())
 	}
 	if err != nil {
 		return fmt.Errorf("%w:\n%s\n%s", err, text, data)
@@ -56,14 +56,14 @@ func Lines(folder string) ([]byte, error) {
 
 // lines is what the lines of iterations.jsonl come to.
 type lines struct {
-	sessions, counted, legs map[int64]int // lines by session, by iteration, and by leg
-	cost                    float64
-	unknown                 int64
+	sessions, counted, steps map[int64]int // lines by session, by iteration, and by step
+	cost                     float64
+	unknown                  int64
 }
 
 // add adds up the lines of the run with that id. There may be lines of earlier runs before them.
 func add(text []byte, id string) (lines, error) {
-	l := lines{sessions: map[int64]int{}, counted: map[int64]int{}, legs: map[int64]int{}}
+	l := lines{sessions: map[int64]int{}, counted: map[int64]int{}, steps: map[int64]int{}}
 	for row := range strings.Lines(string(text)) {
 		if !gjson.Valid(row) {
 			return l, fmt.Errorf("a torn line: %s", row)
@@ -78,7 +78,7 @@ func add(text []byte, id string) (lines, error) {
 		l.sessions[line.Get("session").Int()]++
 		if line.Get("counted").Bool() {
 			l.counted[line.Get("iteration").Int()]++
-			l.legs[line.Get("leg").Int()]++
+			l.steps[line.Get("step").Int()]++
 		}
 		l.cost += line.Get("costUsd").Num
 		if line.Get("costUsd").Type == gjson.Null {
@@ -104,12 +104,12 @@ func (l lines) is(run gjson.Result) error {
 	return nil
 }
 
-// hasLegs compares the lines with the legs of a chain.
-func (l lines) hasLegs(legs []gjson.Result) error {
-	for i, leg := range legs {
+// hasSteps compares the lines with the steps of a chain.
+func (l lines) hasSteps(steps []gjson.Result) error {
+	for i, step := range steps {
 		n := int64(i + 1)
-		if leg.Get("status").Str != "COMPLETE" || leg.Get("iterations").Int() != int64(l.legs[n]) || l.legs[n] == 0 {
-			return fmt.Errorf("leg %d is not over, or has not %d iterations", n, l.legs[n])
+		if step.Get("status").Str != "COMPLETE" || step.Get("iterations").Int() != int64(l.steps[n]) || l.steps[n] == 0 {
+			return fmt.Errorf("step %d is not over, or has not %d iterations", n, l.steps[n])
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 
 type snapshot = decide.Snapshot
 
-// TestLegStop plays stops of a run that works a loop with a chain of agents.
-func TestLegStop(t *testing.T) {
+// TestStepStop plays stops of a run that works a loop with a chain of agents.
+func TestStepStop(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	base := snapshot{
 		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1", FreshSession: true},
@@ -29,26 +29,26 @@ func TestLegStop(t *testing.T) {
 	items := func(pass bool) decide.List {
 		return decide.List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}
 	}
-	review, opened := legStop{review: true, hold: true}, legStop{review: true, done: true}
-	job, hold, done := legStop{job: true}, legStop{hold: true}, legStop{hold: true, done: true}
+	review, opened := stepStop{review: true, hold: true}, stepStop{review: true, done: true}
+	job, hold, done := stepStop{job: true}, stepStop{hold: true}, stepStop{hold: true, done: true}
 	otherTree := func(s *snapshot) { s.State.TreeDigest = "other" }
 	const usedUp = "6 of 6 iterations"
 	used := func(s *snapshot) { s.Why, s.State.Failures = usedUp, nil }
 	for _, tc := range []struct {
 		name     string
-		leg      legStop
+		step     stepStop
 		complete bool
 		change   func(*snapshot)
 		verdict  decide.Verdict
 		reason   string
 		goesOn   bool // Next.Complete
 	}{
-		{"the loop is complete, and no leg follows", legStop{}, true, nil, decide.End, decide.AllFeaturesPass, false},
-		{"a leg follows", done, true, nil, decide.Continue, "", true},
-		{"the leg is not over", hold, true, otherTree, decide.Continue, "", true},
-		{"the leg is not over, and nothing changes", hold, true, nil, decide.End, decide.NoProgress, true},
+		{"the loop is complete, and no step follows", stepStop{}, true, nil, decide.End, decide.AllFeaturesPass, false},
+		{"a step follows", done, true, nil, decide.Continue, "", true},
+		{"the step is not over", hold, true, otherTree, decide.Continue, "", true},
+		{"the step is not over, and nothing changes", hold, true, nil, decide.End, decide.NoProgress, true},
 		{"the job is not done, and nothing changes", job, false, nil, decide.End, decide.NoProgress, false},
-		{"the job is done", legStop{job: true, done: true}, false, nil, decide.Continue, "", false},
+		{"the job is done", stepStop{job: true, done: true}, false, nil, decide.Continue, "", false},
 		{"the job does not count as an attempt", job, false, otherTree, decide.Continue, "", false},
 		{"without a job it does", hold, false, otherTree, decide.End, decide.SetAside, false},
 		{"what a job claims is not looked at", job, true, func(s *snapshot) {
@@ -56,9 +56,9 @@ func TestLegStop(t *testing.T) {
 		}, decide.Continue, "", false},
 		{"a person is needed", job, false, func(s *snapshot) { s.Message = "<promise>BLOCKED: no key</promise>" },
 			decide.End, decide.Asks, false},
-		{"the limit of a leg that is over", done, true, used, decide.Continue, "", true},
-		{"the limit of a job that is done", legStop{job: true, done: true}, false, used, decide.Continue, "", false},
-		{"the limit of a leg", done, false, used, decide.End, decide.Budget, false},
+		{"the limit of a step that is over", done, true, used, decide.Continue, "", true},
+		{"the limit of a job that is done", stepStop{job: true, done: true}, false, used, decide.Continue, "", false},
+		{"the limit of a step", done, false, used, decide.End, decide.Budget, false},
 		{"the limit of a job", job, false, used, decide.End, decide.Budget, false},
 		{"a job rewrites its own file", job, false, func(s *snapshot) {
 			s.State.TreeDigest, s.Changes = "other", []string{"PLAN.md"}
@@ -71,7 +71,7 @@ func TestLegStop(t *testing.T) {
 		{"a job asks again", job, false, func(s *snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.End, decide.Asks, false},
-		{"the job is done, and the one before has asked", legStop{job: true, done: true}, false, func(s *snapshot) {
+		{"the job is done, and the one before has asked", stepStop{job: true, done: true}, false, func(s *snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.Continue, "", false},
 		{"the money", done, true, func(s *snapshot) { s.Why = spent }, decide.End, decide.Budget, true},
@@ -79,7 +79,7 @@ func TestLegStop(t *testing.T) {
 			decide.End, decide.MaxIterations, true},
 		{"a review leaves a feature open", opened, false, nil, decide.Continue, "", false},
 		{"its last iteration", opened, false, used, decide.End, decide.Budget, false},
-		{"a review leaves nothing open, and a leg follows", legStop{review: true, hold: true, done: true}, true, used,
+		{"a review leaves nothing open, and a step follows", stepStop{review: true, hold: true, done: true}, true, used,
 			decide.Continue, "", true},
 		{"a review leaves nothing open, and none follows", opened, true, nil, decide.End, decide.AllFeaturesPass, false},
 		{"a review is not done", review, true, otherTree, decide.Continue, "", true},
@@ -101,25 +101,25 @@ func TestLegStop(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&s)
 		}
-		leg := tc.leg
-		leg.used = s.Why == usedUp
-		d, need := leg.decide(s)
+		step := tc.step
+		step.used = s.Why == usedUp
+		d, need := step.decide(s)
 		if need.Kind != decide.NeedNothing || d.Verdict != tc.verdict || d.Next.ExitReason != tc.reason ||
 			d.Next.Complete != tc.goesOn {
 			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,
 				d.Next.Complete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
 		}
-		over := tc.leg.done && (tc.leg.job || d.Next.Complete || tc.leg.review && d.Verdict == decide.Continue)
+		over := tc.step.done && (tc.step.job || d.Next.Complete || tc.step.review && d.Verdict == decide.Continue)
 		if over && (d.Next.CheckFailures != 0 || d.Next.Unchanged != 0 && d.Verdict == decide.Continue) {
-			t.Errorf("%s: %d failures, unchanged %d: this counts against the next leg", tc.name, d.Next.CheckFailures,
+			t.Errorf("%s: %d failures, unchanged %d: this counts against the next step", tc.name, d.Next.CheckFailures,
 				d.Next.Unchanged)
 		}
-		noAttempt := tc.leg.job || tc.leg == review || tc.goesOn
+		noAttempt := tc.step.job || tc.step == review || tc.goesOn
 		if noAttempt && d.Verdict == decide.Continue && (d.Feature.ID != "" || d.Next.Attempt() != 0) {
 			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempt(), d.Feature.ID)
 		}
 		builds := d.Next.Feature == "b" && d.Next.Attempt() == 2 && !d.Promised
-		if tc.leg == opened && d.Verdict == decide.Continue && !builds {
+		if tc.step == opened && d.Verdict == decide.Continue && !builds {
 			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempt(), d.Next.Feature, d.Promised)
 		}
 	}
