@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -25,9 +27,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	if len(list.all) == 0 && len(problems) > 0 {
 		return list, problems, nil
 	}
-	c := &parser{
-		Scanner: jsontext.Scanner{Text: jsontext.String(data[list.bom:])}, problems: problems, remarks: list.remarks,
-	}
+	c := &parser{text: list.text, problems: problems, remarks: list.remarks}
 	misspelt := map[string]bool{}
 	circles := map[string]bool{}
 	for n := range list.all {
@@ -70,30 +70,25 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	return list, c.problems, c.remarks
 }
 
-// checkKeys reports keys that an item has twice, and those that look like typing errors: they
-// are almost a key that decides something.
-// Misspelt has the keys that are reported already.
+// checkKeys reports keys that an item has twice, and those that look like typing errors: they are almost a key that
+// decides something. misspelt has the keys that are reported already.
 func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
-	p.Pos = item.at
 	seen := map[string]bool{}
-	p.Enter()
-	for {
-		key, at, ok := p.Key()
-		if !ok {
-			return
+	v := gjson.Parse(item.raw)
+	v.Index = item.at
+	for key := range v.ForEach {
+		name := key.Str
+		if seen[name] && name != "id" && markOf(name) == noMark { // the parser reports those
+			p.fail(key.Index, "item %d has the key %q twice; leave one of them", item.number, plain.Line(name, 80))
 		}
-		p.Skip()
-		if seen[key] && key != "id" && markOf(key) == noMark { // the parser reports those
-			p.fail(at, "item %d has the key %q twice; leave one of them", item.number, plain.Line(key, 80))
-		}
-		seen[key] = true
-		if misspelt[key] || slices.Contains(knownKeys(), key) || isAgentKey(key) {
+		seen[name] = true
+		if misspelt[name] || slices.Contains(knownKeys(), name) || isAgentKey(name) {
 			continue
 		}
-		meant := jsontext.Nearest(key, slices.Concat(decidingKeys(), needKeys))
+		meant := jsontext.Nearest(name, slices.Concat(decidingKeys(), needKeys))
 		if meant != "" {
-			misspelt[key] = true
-			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
+			misspelt[name] = true
+			p.fail(key.Index, "unknown key %q; did you mean %q?", plain.Line(name, 80), meant)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (p *parser) readMarkdown() bool {
 		r.skip = SkipHeadings
 	}
 	at := 0
-	for line := range strings.Lines(p.Text) {
+	for line := range strings.Lines(p.text) {
 		begin := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")

@@ -3,6 +3,7 @@ package features
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -44,13 +45,12 @@ func (r Reading) Parse(data []byte) (List, error) {
 // MaxProblems bounds how many problems, and how many notes of each kind, are reported of one list.
 const MaxProblems = 50
 
-// maxLevel bounds how deep subtasks are nested. The text of subtasks is read once for
-// each level above it.
+// maxLevel bounds how deep subtasks are nested.
 const maxLevel = 4
 
-// parser reads a list in one pass over its text.
+// parser reads a list.
 type parser struct {
-	jsontext.Scanner
+	text     string // without a byte order mark
 	how      Reading
 	shape    shape
 	tags     []string
@@ -67,14 +67,14 @@ type parser struct {
 // fail records a problem at an offset of the text.
 func (p *parser) fail(at int, format string, args ...any) {
 	if len(p.problems) < MaxProblems {
-		p.problems = append(p.problems, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
+		p.problems = append(p.problems, jsontext.ErrorAt([]byte(p.text), at, fmt.Sprintf(format, args...)))
 	}
 }
 
 // remark records what is odd at an offset of the text, and no problem.
 func (p *parser) remark(at int, format string, args ...any) {
 	if len(p.remarks) < MaxProblems {
-		p.remarks = append(p.remarks, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
+		p.remarks = append(p.remarks, jsontext.ErrorAt([]byte(p.text), at, fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -82,7 +82,7 @@ func (p *parser) remark(at int, format string, args ...any) {
 // error is empty and has one problem.
 func (r Reading) parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, how: r}
+	p := &parser{text: jsontext.String(text), how: r}
 	err := p.read(text)
 	if err != nil {
 		return List{Reading: r, bom: len(data) - len(text)}, []error{err}
@@ -92,7 +92,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all, HasEntries: p.entries,
-		Reading: r, bom: len(data) - len(text), text: jsontext.String(text), LeftOut: p.leftOut, Slips: p.slips,
+		Reading: r, bom: len(data) - len(text), text: p.text, LeftOut: p.leftOut, Slips: p.slips,
 	}
 	list.assignIDs(p)
 	if p.shape == checkboxes {
@@ -105,46 +105,70 @@ func (r Reading) parse(data []byte) (List, []error) {
 
 // read reads JSON or Markdown into p.all. It returns an error if the text is neither.
 func (p *parser) read(text []byte) error {
-	first := p.Peek()
-	rest := bytes.TrimSpace(text[min(p.Pos+1, len(text)):])
-	isArray := len(rest) == 0 || strings.IndexByte(`{["]`, rest[0]) >= 0 // else it is Markdown that begins with a link
+	content := bytes.TrimSpace(text)
 	switch {
-	case first == 0 && len(bytes.TrimSpace(text)) == 0:
+	case len(content) == 0:
 		return jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")
-	case first == '{' || first == '[' && isArray:
+	case content[0] == '{':
+		return p.readObjects(text)
+	case content[0] == '[' && !isLink(content):
+		return p.readList(text)
 	case p.readMarkdown():
 		return nil
-	case first >= 0xfe: // half of the byte order mark of UTF-16
+	case content[0] >= 0xfe: // half of the byte order mark of UTF-16
 		return jsontext.ErrorAt(text, 0, "this is UTF-16, as PowerShell's > writes; save it as UTF-8")
-	case first != '[':
-		return jsontext.ErrorAt(text, p.Pos, wantedShape+", or Markdown with checkboxes such as \"- [ ] title\"")
+	case content[0] == '[':
+		return p.readList(text)
 	}
-	p.readJSON()
-	return p.Err()
+	return jsontext.ErrorAt(text, bytes.Index(text, content),
+		wantedShape+", or Markdown with checkboxes such as \"- [ ] title\"")
+}
+
+// isLink reports whether a text that begins with a bracket is Markdown, and no array of JSON.
+func isLink(text []byte) bool {
+	rest := bytes.TrimSpace(text[1:])
+	return len(rest) > 0 && strings.IndexByte(`{["]`, rest[0]) < 0
 }
 
 const wantedShape = `want an array of features, or an object with "features", "userStories", "stories" or "tasks"`
 
-func (p *parser) readJSON() {
-	if p.Peek() == '[' {
-		p.shape = array
-		p.readArray(nil)
-		return
+// readList reads a text that is one array.
+func (p *parser) readList(text []byte) error {
+	_, err := jsontext.Check(text)
+	if err != nil {
+		return err
 	}
-	begin := p.Pos
-	o := p.readObject("", true)
-	end := p.Pos
+	p.shape = array
+	p.readArray(gjson.Parse(p.text), nil)
+	return nil
+}
+
+// readObjects reads a text that is one object with items in it, or a line for each item.
+func (p *parser) readObjects(text []byte) error {
+	_, err := jsontext.Check(text)
+	if err != nil {
+		first, others, _ := bytes.Cut(text, []byte("\n"))
+		_, broken := jsontext.Check(first)
+		isWhole := slices.ContainsFunc(shapes, func(s shape) bool { return gjson.GetBytes(first, s.key).IsArray() })
+		if broken != nil || isWhole || len(bytes.TrimSpace(others)) == 0 {
+			return err
+		}
+		return p.readLines(text)
+	}
+	v := gjson.Parse(p.text)
+	o := p.readObject(v, "", true)
 	switch {
 	case o.isList:
 		p.choose(o)
 	case len(o.tags) > 0:
 		p.refuseTwice(o)
-		p.choose(p.chooseTag(o.tags, begin))
-	case p.Peek() == '{' || o.itemKeys >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:end], "\n"):
-		p.readLines()
+		p.choose(p.chooseTag(o.tags, v.Index))
+	case o.itemKeys >= 3 && !strings.Contains(strings.TrimSpace(p.text), "\n"):
+		return p.readLines(text)
 	default:
-		p.fail(begin, wantedShape)
+		p.fail(v.Index, wantedShape)
 	}
+	return nil
 }
 
 // Keys of what has the items: an object with a list of any shape, and an array of objects with "tasks".
@@ -165,65 +189,55 @@ type object struct {
 	twiceAt  int      // offset of the second one
 }
 
-// readObject reads the object that comes next. isText: it is the whole text. The text and the object of prdKey can have
-// any shape; the object of any other key can only be a tag.
-func (p *parser) readObject(name string, isText bool) object {
+// readObject reads an object. isText: it is the whole text. The text and the object of prdKey can have any shape; the
+// object of any other key can only be a tag.
+func (p *parser) readObject(v gjson.Result, name string, isText bool) object {
 	o := object{name: name}
 	of := []shape{tasks}
 	if isText || name == prdKey {
 		of = shapes
 	}
 	seen := map[string]bool{}
-	p.Enter()
-	for {
-		key, at, ok := p.Key()
-		if !ok {
-			return o
+	for key, value := range v.ForEach {
+		if seen[key.Str] && o.twiceAt == 0 {
+			o.twice, o.twiceAt = key.Str, key.Index
 		}
-		if seen[key] && o.twiceAt == 0 {
-			o.twice, o.twiceAt = key, at
-		}
-		seen[key] = true
-		i := slices.IndexFunc(of, func(s shape) bool { return s.key == key })
-		switch next := p.Peek(); {
-		case i >= 0 && next == '[':
+		seen[key.Str] = true
+		i := slices.IndexFunc(of, func(s shape) bool { return s.key == key.Str })
+		switch {
+		case i >= 0 && value.IsArray():
 			if o.isList {
-				p.fail(at, "more than one array of features in one object; leave one of them")
+				p.fail(key.Index, "more than one array of features in one object; leave one of them")
 			}
 			o.isList, o.shape, o.from = true, of[i], len(p.all)
-			p.readArray(nil)
+			p.readArray(value, nil)
 			o.to = len(p.all)
-		case key == phasesKey && isText && !o.isList && gjson.Get(p.Text[p.Pos:], "0.tasks").IsArray():
+		case key.Str == phasesKey && isText && !o.isList && value.Get("0.tasks").IsArray():
 			o.isList, o.shape, o.from = true, tasks, len(p.all)
-			p.readPhases()
+			p.readPhases(value)
 			o.to = len(p.all)
-		case next == '{' && isText && !o.isList:
-			if tag := p.readObject(key, false); tag.isList {
+		case value.IsObject() && isText && !o.isList:
+			if tag := p.readObject(value, key.Str, false); tag.isList {
 				o.tags = append(o.tags, tag)
 			}
-		default:
-			if markOf(key) != noMark || slices.Contains(titleKeys(), key) || key == "id" {
-				o.itemKeys++
-			}
-			p.Skip()
+		case markOf(key.Str) != noMark, slices.Contains(titleKeys(), key.Str), key.Str == "id":
+			o.itemKeys++
 		}
 	}
+	return o
 }
 
-// readPhases reads the array of phases that comes next, and the tasks of each.
-func (p *parser) readPhases() {
-	p.Enter()
-	for n := 1; p.Elem(); n++ {
-		at := p.Pos
-		if p.Peek() != '{' {
-			p.Skip()
-			p.fail(at, `phase %d is not an object with "tasks"`, n)
+// readPhases reads an array of phases, and the tasks of each.
+func (p *parser) readPhases(v gjson.Result) {
+	for n, value := range v.ForEach {
+		if !value.IsObject() {
+			p.fail(value.Index, `phase %d is not an object with "tasks"`, n.Int()+1)
 			continue
 		}
-		phase := p.readObject("", false)
+		phase := p.readObject(value, "", false)
 		p.refuseTwice(phase)
 		if !phase.isList {
-			p.fail(at, `phase %d has no "tasks"`, n)
+			p.fail(value.Index, `phase %d has no "tasks"`, n.Int()+1)
 		}
 	}
 }
@@ -240,39 +254,49 @@ func (p *parser) refuseTwice(o object) {
 	}
 }
 
-// readLines reads one object after another, from the beginning of the text.
-func (p *parser) readLines() {
+// readLines reads a text with one object a line.
+func (p *parser) readLines(text []byte) error {
 	p.shape, p.all = lines, nil
-	p.Scanner = jsontext.Scanner{Text: p.Text}
-	for n := 1; p.Peek() == '{'; n++ {
-		p.From = p.Pos
-		p.readElement(nil, n)
+	at, number := 0, 0
+	for line := range bytes.Lines(text) {
+		number++
+		if len(bytes.TrimSpace(line)) > 0 {
+			_, err := jsontext.Check(line)
+			if wrong, is := errors.AsType[*jsontext.Error](err); is {
+				wrong.Line = number
+				return wrong
+			}
+			value := gjson.Parse(jsontext.String(line))
+			value.Index += at
+			value.Raw = strings.TrimSpace(value.Raw)
+			p.readElement(value, nil, len(p.all)+1)
+		}
+		at += len(line)
 	}
+	return nil
 }
 
-// readArray reads the array that comes next: that of a list, or the subtasks of task.
-func (p *parser) readArray(task *Item) {
+// readArray reads an array: that of a list, or the subtasks of task.
+func (p *parser) readArray(v gjson.Result, task *Item) {
 	if p.all == nil { // one that grows is copied again and again
-		p.all = make([]Item, 0, min(strings.Count(p.Text, "{"), maxItems))
+		p.all = make([]Item, 0, min(strings.Count(p.text, "{"), maxItems))
 	}
-	p.Enter()
-	for n := 1; p.Elem(); n++ {
-		p.readElement(task, n)
+	n := 0
+	for _, value := range v.ForEach {
+		n++
+		p.readElement(value, task, n)
 	}
 }
 
-// readElement reads the value that comes next, which should be an item. N counts from 1
-// within its array.
-func (p *parser) readElement(task *Item, n int) {
-	switch at := p.Pos; {
-	case p.Peek() != '{':
-		p.Skip()
-		p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
+// readElement reads a value that should be an item. n counts from 1 within its array.
+func (p *parser) readElement(v gjson.Result, task *Item, n int) {
+	switch {
+	case !v.IsObject():
+		p.fail(v.Index, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
 	case len(p.all) == maxItems:
-		p.fail(at, "more than %d items", maxItems)
-		p.Skip()
+		p.fail(v.Index, "more than %d items", maxItems)
 	default:
-		p.readItem(task, n)
+		p.readItem(v, task, n)
 	}
 }
 
@@ -308,109 +332,99 @@ func (p *parser) chooseTag(tags []object, at int) object {
 	return tags[0]
 }
 
-// fields are the values of an item's keys, as JSON; empty where it lacks the key.
+// fields are the values of an item's keys; they do not exist where it lacks the key.
 type fields struct {
-	id, title, status, priority string
-	out                         bool   // it is no work, by another key than its status
-	later                       bool   // it is put off
-	kind                        string // the kind of a record of beads
-	idAt                        int    // offset in the text
-	subtasks                    string
-	subtasksAt                  int
-	marks                       [checkbox]bool // keys of the item that are marks
+	id, title, status, priority, subtasks gjson.Result
+
+	out   bool           // it is no work, by another key than its status
+	later bool           // it is put off
+	kind  string         // the kind of a record of beads
+	marks [checkbox]bool // keys of the item that are marks
 }
 
-// readItem reads the object that comes next, and its subtasks. Task is the item that it
-// is a part of, or nil.
-func (p *parser) readItem(task *Item, n int) {
-	item := Item{Priority: noPriority, number: n, at: p.Pos, isSubtask: task != nil}
+// readItem reads an object, and its subtasks. task is the item that it is a part of, or nil.
+func (p *parser) readItem(v gjson.Result, task *Item, n int) {
+	item := Item{Priority: noPriority, number: n, at: v.Index, raw: v.Raw, isSubtask: task != nil}
 	var f fields
-	p.Enter()
-	for {
-		key, at, ok := p.Key()
-		if !ok {
-			break
-		}
-		p.readField(&item, &f, key, at)
+	for key, value := range v.ForEach {
+		p.readField(&item, &f, key, value)
 	}
-	item.raw = p.Text[item.at:p.Pos]
-	if f.kind != "" && f.kind != `"issue"` && f.title == "" {
+	if f.kind != "" && f.kind != "issue" && !f.title.Exists() {
 		return // a memory or a setting among the items of beads
 	}
 	p.setID(&item, &f, task)
-	s, _ := stateOf(unquote(f.status))
-	item.setState(s, unquote(f.priority), f.out, task)
-	if f.subtasks != "" {
+	s, _ := stateOf(f.status.String())
+	item.setState(s, f.priority.String(), f.out, task)
+	if f.subtasks.Exists() {
 		before := len(p.all)
-		p.readSubtasks(&item, &f)
+		p.level++
+		p.readArray(f.subtasks, &item)
+		p.level--
 		item.subtasks = len(p.all) - before
 	}
 	item.later = f.later && !item.Passes && !item.dropped
 	p.all = append(p.all, item)
 }
 
-// readField reads the value of a key that begins at an offset of the text.
-func (p *parser) readField(item *Item, f *fields, key string, at int) {
-	begin := p.Pos
-	value := p.Skip()
-	switch key {
+// readField reads the value of a key.
+func (p *parser) readField(item *Item, f *fields, key, value gjson.Result) {
+	switch key.Str {
 	case "id":
-		if f.id != "" {
-			p.fail(at, `item %d has the key "id" twice; leave one of them`, item.number)
+		if f.id.Exists() {
+			p.fail(key.Index, `item %d has the key "id" twice; leave one of them`, item.number)
 		}
-		f.id, f.idAt = value, begin
+		f.id = value
 	case "priority":
 		f.priority = value
 	case "subtasks":
-		first := strings.TrimLeft(strings.TrimPrefix(value, "["), " \t\r\n")
+		first := value.Get("0")
 		switch {
 		case p.level == maxLevel:
-			p.fail(at, "subtasks nested deeper than %d levels", maxLevel)
-		case !strings.HasPrefix(value, "["), strings.HasPrefix(first, "]"):
-		case strings.HasPrefix(first, "{"):
-			f.subtasks, f.subtasksAt = value, begin
+			p.fail(key.Index, "subtasks nested deeper than %d levels", maxLevel)
+		case !value.IsArray(), !first.Exists():
+		case first.IsObject():
+			f.subtasks = value
 		default:
-			p.remark(begin, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
+			p.remark(value.Index, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
 				"it is handed out as a whole", item.number)
 		}
 	case "_type":
-		f.kind = value
+		f.kind = value.String()
 	case "issue_type":
-		f.out = f.out || typesWithoutWork()[strings.ToLower(unquote(value))]
+		f.out = f.out || typesWithoutWork()[strings.ToLower(value.String())]
 	case "defer_until":
-		f.later = isLater(unquote(value), p.how.Now)
+		f.later = isLater(value.String(), p.how.Now)
 	case "title", "name":
-		if f.title == "" || key == "title" {
+		if !f.title.Exists() || key.Str == "title" {
 			f.title = value
 		}
 	default:
 		switch {
-		case markOf(key) != noMark:
-			p.setMark(item, f, key, value, at, begin)
-		case slices.Contains(entryKeys(), key):
+		case markOf(key.Str) != noMark:
+			p.setMark(item, f, key, value)
+		case slices.Contains(entryKeys(), key.Str):
 			item.hasEntries, p.entries = true, true
-		case slices.Contains(outKeys, key):
-			f.out = f.out || value == "true"
-		case slices.Contains(needKeys, key) && value != "[]" && value != `""` && value != "null":
-			item.needs = value
+		case slices.Contains(outKeys, key.Str):
+			f.out = f.out || value.Type == gjson.True
+		case slices.Contains(needKeys, key.Str) && value.Raw != "[]" && value.String() != "":
+			item.needs = value.Raw
 		}
 	}
 }
 
-// setMark takes a value as the mark of the item if it outweighs the one so far. At is
-// the offset of the key, begin that of the value.
-func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int) {
-	m := markOf(key)
+// setMark takes a value as the mark of the item if it outweighs the one so far.
+func (p *parser) setMark(item *Item, f *fields, key, value gjson.Result) {
+	m := markOf(key.Str)
 	// JSON readers differ in which of two equal keys they take. A list with two would
 	// mean one thing to us and another to the agent.
 	if f.marks[m] {
-		p.fail(at, "item %d has the key %q twice; leave one of them", item.number, key)
+		p.fail(key.Index, "item %d has the key %q twice; leave one of them", item.number, key.Str)
 	}
 	f.marks[m] = true
-	isFlag := value == "true" || value == "false" || value == "null"
-	_, known := stateOf(unquote(value))
+	isFlag := value.IsBool() || value.Type == gjson.Null
+	_, known := stateOf(value.String())
 	switch {
-	case m == stateMark && !known:
+	case m == stateMark && (!known || value.Type == gjson.Null):
 		return
 	case m.isWord():
 		if f.marks[status] && m < status {
@@ -418,31 +432,22 @@ func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int
 		}
 		f.status = value
 	case m == passes && !isFlag:
-		p.fail(begin, `item %d: "passes" must be true or false%s`, item.number, notFlag(value))
-	case m < passes && (!isFlag || value == "null"):
+		p.fail(value.Index, `item %d: "passes" must be true or false%s`, item.number, notFlag(value))
+	case m < passes && !value.IsBool():
 		return
 	}
 	if m > item.mark {
-		item.mark, item.markAt, item.markLen, item.Passes = m, begin, len(value), value == "true"
+		item.mark, item.markAt, item.markLen = m, value.Index, len(value.Raw)
+		item.Passes = value.Type == gjson.True
 	}
 }
 
 // notFlag says what is wrong with a value that is neither true nor false.
-func notFlag(value string) string {
-	if word := strings.ToLower(unquote(value)); word == "true" || word == "false" {
+func notFlag(value gjson.Result) string {
+	if word := strings.ToLower(value.String()); word == "true" || word == "false" {
 		return fmt.Sprintf(", not text: write %s without quotes", word)
 	}
-	return ", not " + plain.Line(value, 40)
-}
-
-// readSubtasks reads the text of an item's subtasks again, now as items.
-func (p *parser) readSubtasks(item *Item, f *fields) {
-	outer := p.Scanner
-	p.Scanner = jsontext.Scanner{Text: p.Text[:f.subtasksAt+len(f.subtasks)], Pos: f.subtasksAt}
-	p.level++
-	p.readArray(item)
-	p.level--
-	p.Scanner = outer
+	return ", not " + plain.Line(value.Raw, 40)
 }
 
 // setID gives an item the id that the list has for it, else one made of its title, else
@@ -450,7 +455,7 @@ func (p *parser) readSubtasks(item *Item, f *fields) {
 func (p *parser) setID(item *Item, f *fields, task *Item) {
 	item.ID = p.validID(f, item.number)
 	if item.ID == "" {
-		item.ID, item.Derived = slug(unquote(f.title)), true
+		item.ID, item.Derived = slug(f.title.String()), true
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(item.number)
@@ -463,30 +468,18 @@ func (p *parser) setID(item *Item, f *fields, task *Item) {
 // validID returns the id that the list has for its item n, or nothing: it has to be a
 // string or a number, visible, and at most maxID bytes long.
 func (p *parser) validID(f *fields, n int) string {
-	value := f.id
-	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-		return ""
+	id := f.id.Str
+	if f.id.Type == gjson.Number {
+		id = f.id.Raw
 	}
-	id := unquote(value)
 	if id == "" || (id[0] <= ' ' || id[0] > '~') && plain.Line(id, maxID) == "" {
 		return ""
 	}
 	if len(id) > maxID {
-		p.fail(f.idAt, "the id of item %d is longer than %d bytes", n, maxID)
+		p.fail(f.id.Index, "the id of item %d is longer than %d bytes", n, maxID)
 		return ""
 	}
 	return strings.Clone(id) // a run keeps ids, and not the text of each list that it has read
-}
-
-// unquote returns the text of a JSON string, and any other value as it is written.
-func unquote(value string) string {
-	if len(value) < 2 || value[0] != '"' {
-		return value
-	}
-	if inner := value[1 : len(value)-1]; strings.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	return jsontext.Unquote(value)
 }
 
 // setState sets Priority, Blocked and dropped, and Passes where the status decides it. Out

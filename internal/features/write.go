@@ -136,7 +136,7 @@ func (w words) value(m mark, passes bool, old string) string {
 		if is := cmp.Or(old, w.first); is == "true" || is == "false" {
 			break
 		}
-		quoted, _ := json.Marshal(w.word(passes, unquote(old))) // a string never fails
+		quoted, _ := json.Marshal(w.word(passes, gjson.Parse(old).String())) // a string never fails
 		return string(quoted)
 	case checkbox:
 		if passes {

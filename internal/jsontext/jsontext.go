@@ -47,22 +47,42 @@ func Check(data []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, ErrorAt(text, 0, "nothing here, want JSON")
 	}
-	s := Scanner{Text: String(text)}
-	s.Skip()
-	if err := s.Err(); err != nil {
-		return nil, err
+	if at := tooDeep(text); at >= 0 {
+		return nil, ErrorAt(text, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+	}
+	if !gjson.ValidBytes(text) {
+		offset, problem := explain(text)
+		return nil, ErrorAt(text, offset, problem)
 	}
 	return text, nil
+}
+
+// tooDeep returns the offset of the bracket that is nested too deep, or -1 if none is. The text need not be valid.
+func tooDeep(text []byte) int {
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+			if depth > maxDepth {
+				return i
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return -1
 }
 
 // String returns text as a string without copying it. Nobody may write to text afterwards.
 func String(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// Unquote returns the text of a valid JSON string.
-func Unquote(quoted string) string { return gjson.Parse(quoted).Str }
-
-// explain returns what encoding/json says is wrong with a text that Scanner refused, and
-// the offset.
+// explain returns what encoding/json says is wrong with a text that is not valid, and the offset.
 func explain(text []byte) (offset int, problem string) {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	var syntax *json.SyntaxError

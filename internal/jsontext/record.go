@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/tidwall/gjson"
 )
 
 // Read reads a record of ours, a JSON object, into the struct that record points to. It ignores unknown keys. It
@@ -15,7 +17,7 @@ func Read(data []byte, record any) error {
 	if err != nil {
 		return err
 	}
-	if s := (Scanner{Text: String(text)}); s.Peek() != '{' {
+	if !gjson.Parse(String(text)).IsObject() {
 		return errors.New("want an object")
 	}
 	if key := Twice(String(text)); key != "" {
@@ -82,30 +84,21 @@ func encode(v any, indent string) ([]byte, error) {
 // Twice returns the first key that an object of a valid JSON text has twice, at any
 // depth, or "" if there is none. Readers differ in which of two equal keys they take, so
 // a text that has one means one thing to us and another to the program that uses it.
-func Twice(text string) string {
-	s := Scanner{Text: text}
-	return s.twice()
-}
+func Twice(text string) string { return twice(gjson.Parse(text)) }
 
-func (s *Scanner) twice() (key string) {
-	switch s.Peek() {
-	case '{':
-		seen := map[string]bool{}
-		s.Enter()
-		for name, _, ok := s.Key(); ok && key == ""; name, _, ok = s.Key() {
-			if seen[name] {
-				return name
-			}
-			seen[name] = true
-			key = s.twice()
-		}
-	case '[':
-		s.Enter()
-		for key == "" && s.Elem() {
-			key = s.twice()
-		}
-	default:
-		s.Skip()
+func twice(v gjson.Result) (key string) {
+	if !v.IsObject() && !v.IsArray() {
+		return ""
 	}
-	return key
+	seen := map[string]bool{}
+	for name, value := range v.ForEach {
+		if v.IsObject() && seen[name.Str] {
+			return name.Str
+		}
+		seen[name.Str] = true
+		if key := twice(value); key != "" {
+			return key
+		}
+	}
+	return ""
 }
