@@ -222,7 +222,7 @@ func (d *day) follow() error {
 		case strings.Contains(n.Then, "claude --resume"), strings.HasPrefix(n.Then, "type anything"):
 			d.idle = false
 			_, err = d.run(said(d.session), "hook")
-		case strings.Contains(n.Then, "$(cat "):
+		case strings.Contains(n.Then, "ralph-stop-hook start "):
 			err = d.begins()
 		case n.Status == "COMPLETE":
 			return nil

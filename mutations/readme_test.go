@@ -64,7 +64,7 @@ var readme = []row{
 		"`start` passes these two flags on to Claude Code",
 		hook("start"),
 		"cmd/ralph-stop-hook/start.go",
-		`argv = append(argv, "--permission-mode", s.mode)`,
+		`argv = append(argv, "--permission-mode", s.flags.PermissionMode)`,
 		`argv = append(argv, "--permission-mode", "default")`,
 	},
 	{

@@ -40,7 +40,6 @@ var hostileFlags = []badInput{
 	{"a model that is an option", "--model=--dangerously-skip-permissions", 64, `the agent text takes no --model`},
 	{"a fallback that is not there", "--fallback=nobody", 64,
 		`there is no agent "nobody": ralph.json, your configuration and P`},
-	{"a check that the loop lacks", "--check=true", 64, `the loop checkout has checks of its own, and not 'true'; add`},
 	{"a check of a program that is not there", "--check=nowhere", 64,
 		`--check nowhere: the shell finds no program nowhere; install it,`},
 	{"branches without workers", "--no-merge", 64, `--no-merge and "pr" need --workers: without lanes the agent work`},

@@ -164,5 +164,12 @@ func (i *initialiser) write() error {
 		return err
 	}
 	i.Tell()
-	return i.TryChecks()
+	err = i.TryChecks()
+	if err != nil || len(i.NewChecks) == 0 {
+		return err
+	}
+	m := newloop.New(i.v.Verbs, i.ByList, i.Out)
+	m.Checks = i.NewChecks
+	add := func(_ io.Writer, l *loop.Loop) error { return m.AddChecks(l) }
+	return i.v.OnLoop(add)(i.Out, []string{i.Name})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -26,32 +27,33 @@ import (
 // starter starts the client with a loop's prompt, in this terminal.
 type starter struct {
 	verbs
-	checks, allowed []string
-	mode            string
-	behind          []string // arguments for the client
+	checks []string
+	flags  loopdir.StartFlags
 }
 
 func (v verbs) start() *cobra.Command {
 	s := &starter{verbs: v}
 	cmd := &cobra.Command{
 		Use:   "start [NAME|LIST] [flags] [-- ARGUMENT...]",
-		Short: "Start the client on a loop; make it if there is none",
+		Short: "Start the client on a loop; create it if there is none",
 		Long: `Start the client on the loop NAME, in this terminal. LIST is a file with features: if no
-loop works on it, start makes one and installs the hook. Without either, start takes the
-current loop or the project's list. The client gets each ARGUMENT.`,
+loop works on it, start creates one. Without either, start uses the current loop or the
+project's list. It installs the hook where it is missing, and adds a --check that is new.
+The client gets each ARGUMENT. What you give it is used again next time, until you give
+something else.`,
 		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
   ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
 		RunE: func(c *cobra.Command, words []string) error {
 			if at := c.ArgsLenAtDash(); at >= 0 {
-				words, s.behind = words[:at], words[at:]
+				words, s.flags.Arguments = words[:at], words[at:]
 			}
 			return s.run(c.OutOrStdout(), words)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.checks, "check", nil, config.Usage("checks"))
-	f.StringVar(&s.mode, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
-	f.StringArrayVar(&s.allowed, "allowed-tools", nil, "allow `RULE`, such as 'Bash(npm test:*)'; repeatable")
+	f.StringVar(&s.flags.PermissionMode, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
+	f.StringArrayVar(&s.flags.AllowedTools, "allowed-tools", nil, "allow `RULE`, such as 'Bash(npm test:*)'; repeatable")
 	return cmd
 }
 
@@ -70,19 +72,32 @@ func (s *starter) run(w io.Writer, words []string) error {
 	var argv []string
 	err = s.OfferTrust(w, l)
 	if err == nil {
+		err = s.remember(l)
+	}
+	if err == nil {
 		argv, err = s.argv(l)
 	}
 	l.Close()
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(w, "starting %s on the loop %s\n", plain.Line(filepath.Base(argv[0]), 80), plain.Line(at.Name, 100))
 	if err := os.Chdir(at.Project); err != nil {
 		return err
 	}
 	return become(argv, s.Env.Vars)
 }
 
-// find returns the loop, and makes it if there is none.
+// remember stores what the person gives to the client. If that is nothing, it is what they gave last time.
+func (s *starter) remember(l *loop.Loop) error {
+	if s.flags.PermissionMode == "" && len(s.flags.AllowedTools)+len(s.flags.Arguments) == 0 {
+		s.flags = l.Store.StartFlags()
+		return nil
+	}
+	return l.Store.Locked(loop.LockWait, func() error { return l.Store.SetStartFlags(s.flags) })
+}
+
+// find returns the loop, and creates it if there is none.
 func (s *starter) find(w io.Writer, words []string) (*loopdir.Loop, error) {
 	i := s.newInit(program+" start", w)
 	i.Checks = s.checks
@@ -98,13 +113,41 @@ func (s *starter) find(w io.Writer, words []string) (*loopdir.Loop, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case at != nil && len(s.checks) > 0:
-		return nil, fmt.Errorf(`the loop %s is there already; add the check to "checks" in its ralph.json, then run: %s`,
-			plain.Line(at.Name, 100), s.Env.Call("trust", at.Name))
-	case at != nil:
-		return at, nil
+	case at == nil:
+		return s.Find([]string{i.Name})
 	}
-	return s.Find([]string{i.Name})
+	return at, s.complete(i, at)
+}
+
+// complete gives a loop that exists what the person asks for and it lacks: checks, and the hook.
+func (s *starter) complete(i *initialiser, at *loopdir.Loop) error {
+	l, err := loop.Open(s.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	i.Project = at.Project
+	err = i.AddChecks(l)
+	if err != nil {
+		return err
+	}
+	state, err := l.Store.State()
+	if err != nil {
+		return err
+	}
+	env := s.Env
+	env.Client = state.Client
+	if why, _ := say.Unanswered(env, at); why == "" {
+		return nil
+	}
+	i.client = cmp.Or(state.Client, client.Usual)
+	for _, step := range []func() error{i.planHook, i.hook.merge, i.outside, i.preflight, i.hook.write} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	i.hook.report(i)
+	return nil
 }
 
 // argv returns the command line of the client. It refuses a loop on which no session could begin.
@@ -136,13 +179,13 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 		return nil, err
 	}
 	argv = append(argv, prompt)
-	if s.mode != "" {
-		argv = append(argv, "--permission-mode", s.mode)
+	if s.flags.PermissionMode != "" {
+		argv = append(argv, "--permission-mode", s.flags.PermissionMode)
 	}
-	if len(s.allowed) > 0 {
-		argv = append(append(argv, "--allowedTools"), s.allowed...)
+	if len(s.flags.AllowedTools) > 0 {
+		argv = append(append(argv, "--allowedTools"), s.flags.AllowedTools...)
 	}
-	return append(argv, s.behind...), nil
+	return append(argv, s.flags.Arguments...), nil
 }
 
 // client returns the command line of the client without a prompt. work is the loop or the list, for another agent.
@@ -153,7 +196,7 @@ func (s *starter) client(env loop.Env, work string) ([]string, error) {
 		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s "+
 			"--agent NAME", ask[0], plain.Arg(work))
 	}
-	if env.Client != "" && len(s.mode)+len(s.allowed) > 0 {
+	if env.Client != "" && len(s.flags.PermissionMode)+len(s.flags.AllowedTools) > 0 {
 		return nil, cli.Usagef("--permission-mode and --allowed-tools are for Claude Code; "+
 			"what %s takes stands behind --", client.Find(env.Client).Title)
 	}

@@ -55,6 +55,13 @@ func NewTrust(text []byte, searchPath string) Trust {
 	return Trust{Schema: trustSchema, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
+// WithText returns the record with another text of ralph.json, trusted on what the record has.
+func (t Trust) WithText(text []byte) Trust {
+	t.SHA256 = digest(text)
+	t.Text = string(text)
+	return t
+}
+
 // SetList makes a list part of the contract.
 func (t *Trust) SetList(text string) { t.ListSHA256, t.ListText = digest([]byte(text)), text }
 

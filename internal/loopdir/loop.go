@@ -16,7 +16,8 @@ import (
 const (
 	stateFile  = "state.json"
 	trustFile  = "trust.json"
-	stopFile   = "stop.json" // the hook that answers a stop now; one that was killed leaves it
+	startFile  = "start.json" // what a person gave to 'start' last time
+	stopFile   = "stop.json"  // the hook that answers a stop now; one that was killed leaves it
 	lockFile   = "lock"
 	senderFile = "sender" // locked by the process that runs the notifiers
 	agentFile  = "agent"  // locked by the process that writes what an agent asks of the loop

@@ -46,17 +46,6 @@ type prepareJSON struct {
 // config returns the text of ralph.json.
 func (m *Maker) config() ([]byte, error) {
 	s := m.suggestion()
-	var checks []checkJSON
-	for i, command := range m.Checks {
-		check := checkJSON{Command: command}
-		if m.runsInProject(i) {
-			check.In = config.InProject
-		}
-		if m.isSlow && !perFeature(command) {
-			check.When = decide.WhenEnd
-		}
-		checks = append(checks, check)
-	}
 	var prepare []prepareJSON
 	for _, one := range s.Prepare {
 		prepare = append(prepare, prepareJSON(one))
@@ -74,9 +63,24 @@ func (m *Maker) config() ([]byte, error) {
 		Git        bool           `json:"git,omitempty"`
 		OnComplete []string       `json:"on_complete,omitempty"`
 	}{
-		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), checks, m.Work,
+		cmp.Or(m.Task.Line, m.Name), m.List, decide.BindPrompt, m.limitsJSON(), m.checks(), m.Work,
 		slices.Concat(s.Tests, s.Protect), s.Outputs, prepare, s.Git, m.OnComplete,
 	})
+}
+
+// checks returns the checks as ralph.json has them.
+func (m *Maker) checks() (all []checkJSON) {
+	for i, command := range m.Checks {
+		check := checkJSON{Command: command}
+		if m.runsInProject(i) {
+			check.In = config.InProject
+		}
+		if m.isSlow && !perFeature(command) {
+			check.When = decide.WhenEnd
+		}
+		all = append(all, check)
+	}
+	return all
 }
 
 // runsInProject reports whether a check has to run in the project: it runs what has the project's folders, or names the

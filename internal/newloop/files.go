@@ -122,8 +122,7 @@ func (m *Maker) keepConfig() error {
 	differs := m.otherLimits(c.Limits) ||
 		m.List != "" && m.List != c.List || m.Task.Text != "" && m.Task.Line != c.Task ||
 		len(m.OnComplete) > 0 && !slices.Equal(shell, m.OnComplete) ||
-		len(m.Work) > 0 && !slices.Equal(c.WorkTexts(), m.Work) ||
-		len(m.Checks) > 0 && !slices.Equal(checks, m.Checks)
+		len(m.Work) > 0 && !slices.Equal(c.WorkTexts(), m.Work)
 	trust := m.Env.Call("trust", m.Name)
 	if differs && !loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile)) {
 		return fmt.Errorf("the loop %q exists, and its ralph.json, which is gone, said something else; '%s' puts that "+
@@ -133,6 +132,7 @@ func (m *Maker) keepConfig() error {
 		return fmt.Errorf("the loop %q exists, and its ralph.json says something else; "+
 			"edit that and run '%s', or start anew with --force", m.Name, trust)
 	}
+	m.NewChecks = slices.DeleteFunc(m.Checks, func(check string) bool { return slices.Contains(checks, check) })
 	m.OnComplete, m.Checks = shell, checks
 	m.Work = c.WorkTexts()
 	m.Limits.MaxIterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)

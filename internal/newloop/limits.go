@@ -9,7 +9,9 @@ import (
 
 // LimitFlags defines the flags for two limits of ralph.json. What limits has already are the defaults.
 func LimitFlags(f *pflag.FlagSet, limits *decide.Limits) {
-	f.IntVar(&limits.MaxIterations, "max-iterations", limits.MaxIterations, "end after `N` iterations")
+	f.IntVar(&limits.MaxIterations, "max-iterations", limits.MaxIterations,
+		"end after `N` iterations; otherwise three for each open feature, at least 15")
+	f.Lookup("max-iterations").DefValue = "0" // help would show a default
 	f.DurationVar(&limits.Deadline, "deadline", limits.Deadline, "end `TIME` after the first prompt, such as 8h")
 }
 

@@ -44,6 +44,8 @@ type Maker struct {
 	Dir     string        // of the loop
 	Over    decide.Status // how an earlier loop of this name has ended
 
+	NewChecks []string // those of Checks that the loop, which was made before, does not have; for AddChecks
+
 	takenUp   bool             // a loop was made before, and init leaves it as it is
 	text      []byte           // the ralph.json of that loop
 	there     config.Config    // what it says
@@ -107,8 +109,17 @@ func (m *Maker) Settle() (err error) {
 	if err := m.takeUp(); err != nil {
 		return err
 	}
-	return m.findList()
+	if err := m.findList(); err != nil {
+		return err
+	}
+	if open := len(m.found.Items) - m.found.Passed(); !m.Given("max-iterations") {
+		m.Limits.MaxIterations = max(m.Limits.MaxIterations, perFeatureLimit*open)
+	}
+	return nil
 }
+
+// perFeatureLimit is how many iterations a loop may have for each open feature, unless a person gives a limit.
+const perFeatureLimit = 3
 
 // takeUp reads the ralph.json of a loop that was made before. If the file is gone, it is the one that was trusted: no
 // check may go with a file that somebody cleaned away.
@@ -228,30 +239,14 @@ func (m *Maker) Show(path string) string { return plain.Path(m.Project, path) }
 
 // Tell says what a person should know of the loop before it begins.
 func (m *Maker) Tell() {
-	for i, check := range m.Checks {
-		of := ""
-		if perFeature(check) && m.List != config.ListNone {
-			of = " for each feature"
-		}
-		if !m.takenUp && m.runsInProject(i) {
-			of += ", in the project"
-		}
-		fmt.Fprintf(m.Out, "  must hold%s: %s\n", of, plain.Line(check, 300))
-	}
+	m.tellChecks()
 	if len(m.Work) > 0 {
 		fmt.Fprintf(m.Out, "  only %s is the agent's work\n", plain.Line(strings.Join(m.Work, ", "), 300))
-	}
-	if !m.takenUp {
-		for _, line := range m.suggestion().Lines() {
-			fmt.Fprintf(m.Out, "  %s\n", plain.Line(line, 300))
-		}
 	}
 	for _, command := range m.OnComplete {
 		fmt.Fprintf(m.Out, "  at the end: %s\n", plain.Line(command, 300))
 	}
-	for _, line := range m.warnings {
-		fmt.Fprintf(m.Out, "  warning: %s\n", line)
-	}
+	m.tellWarnings()
 	if checks := config.ListChecks(m.found.Items...); len(checks) > 0 && !cli.CanAsk() {
 		fmt.Fprintf(m.Out, "\nThe list brings %s of its own. To look at them and let them run:\n"+
 			"  ralph-stop-hook trust %s\nUntil they have passed, the loop does not end COMPLETE.\n",

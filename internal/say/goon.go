@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,23 +26,7 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	if env.Program == runner {
 		return loop.InProject(env, at, runner+" "+plain.Arg(at.Name))
 	}
-	if !Marked(at) {
-		return loop.InProject(env, at, "ralph-stop-hook start "+plain.Arg(at.Name))
-	}
-	name := plain.Arg(plain.Path(at.Project, filepath.Join(at.Dir, loopdir.PromptFile)))
-	words, _ := env.Clients(env.Client)
-	ask := strings.Join(words, " ")
-	line := fmt.Sprintf("%s \"$(cat %s)\"", ask, name)
-	if runtime.GOOS == "windows" {
-		line = fmt.Sprintf("%s (Get-Content -Raw %s)", ask, name)
-	}
-	return loop.InProject(env, at, line)
-}
-
-// Marked reports whether the file of a loop's prompt can begin a session as it is. StartPrompt says why not.
-func Marked(at *loopdir.Loop) bool {
-	text, err := loopdir.ReadAny(filepath.Join(at.Dir, loopdir.PromptFile), maxStart)
-	return err == nil && at.Mark(string(text)) == string(text)
+	return loop.InProject(env, at, "ralph-stop-hook start "+plain.Arg(at.Name))
 }
 
 // StartPrompt returns the prompt that begins a session of a loop. One that was made by hand need not have the file.

@@ -188,39 +188,48 @@ func (t *truster) trust(yes bool) error {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
-	if err := t.rewritePrompt(before); err != nil {
+	if err := RewritePrompt(t.l, before); err != nil {
 		fmt.Fprintf(t.w, "warning: %s does not name what is protected now: %v\n", loopdir.PromptFile, err)
 	}
 	DryRun(t.w, t.l)
 	return nil
 }
 
-// rewritePrompt has RALPH_PROMPT.md name what is protected now and where the list is, in the place of our own words
-// about what was. It leaves a person's words as they are. A loop need not have that file.
-func (t *truster) rewritePrompt(before *config.Trust) error {
+// RewritePrompt has RALPH_PROMPT.md name what is protected now and where the list is, in the place of our own words
+// about what was trusted before; nil: nothing was. It leaves a person's words as they are. A loop need not have that
+// file.
+func RewritePrompt(l *loop.Loop, before *config.Trust) error {
 	const maxPrompt = 1 << 20
-	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
+	prompt, err := loopdir.ReadFile(l.At.Dir, loopdir.PromptFile, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	was, now, text := "", say.Counts(t.config), string(prompt)
+	record, err := l.Store.Trust()
+	if err != nil || record == nil {
+		return err
+	}
+	trusted, err := config.Parse([]byte(record.Text))
+	if err != nil {
+		return err
+	}
+	was, now, text := "", say.Counts(trusted), string(prompt)
 	if before != nil {
 		c, err := config.Parse([]byte(before.Text))
 		if err != nil {
 			return err
 		}
 		was = say.Counts(c)
-		text = say.RenameList(text, t.l.At, c, t.config)
+		text = say.RenameList(text, l.At, c, trusted)
 	}
 	text = say.Reword(text, was, now)
 	if text == string(prompt) {
 		return nil
 	}
-	return t.l.Store.Locked(loop.LockWait, func() error {
-		return t.l.Store.WriteFile(loopdir.PromptFile, []byte(text))
+	return l.Store.Locked(loop.LockWait, func() error {
+		return l.Store.WriteFile(loopdir.PromptFile, []byte(text))
 	})
 }
 

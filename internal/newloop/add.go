@@ -1,0 +1,205 @@
+package newloop
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// AddChecks adds those of m.Checks that a loop does not have to its ralph.json, and trusts these commands alone. What
+// else is not as it was trusted stays so. The first checks of a loop make its contract, as those of init do.
+func (m *Maker) AddChecks(l *loop.Loop) error {
+	p, err := l.Look()
+	if err != nil {
+		return err
+	}
+	has := func(text string) bool {
+		return slices.ContainsFunc(p.Config.Checks, func(c config.Check) bool {
+			return c.String() == text && !c.Untrusted
+		})
+	}
+	m.Checks = slices.DeleteFunc(slices.Clone(m.Checks), has)
+	if len(m.Checks) == 0 {
+		return nil
+	}
+	err = m.PersonFor(l)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !l.Store.Protected:
+		return fmt.Errorf("%w, or leave out --check", loopdir.ErrUnprotected)
+	case p.Snapshot.ConfigErr != nil:
+		return p.Snapshot.ConfigErr
+	case p.Config.Revoked, p.Config.Untrusted > p.Config.UntrustedOfList:
+		return fmt.Errorf("%s has commands that you have not trusted; look at them first: %s", loopdir.ConfigFile,
+			l.Call("trust"))
+	}
+	m.Project, m.Dir, m.Name, m.found = l.At.Project, l.At.Dir, l.At.Name, p.Snapshot.List
+	if p.Snapshot.NoList {
+		m.List = config.ListNone
+	}
+	err = m.askForTests()
+	if err != nil {
+		return err
+	}
+	before := p.Config.Trust
+	err = l.Store.Locked(loop.LockWait, func() error { return m.addLocked(l) })
+	if err != nil {
+		return err
+	}
+	m.tellChecks()
+	m.tellWarnings()
+	err = verb.RewritePrompt(l, &before)
+	if err != nil {
+		fmt.Fprintf(m.Out, "  warning: %s does not name what is protected now: %v\n", loopdir.PromptFile, err)
+	}
+	if verb.DryRun(m.Out, l) {
+		fmt.Fprintf(m.Out, "  to have them run only when every feature is claimed: give them \"when\": \"end\" in %s, and "+
+			"run: %s\n", loopdir.ConfigFile, l.Call("trust"))
+	}
+	return nil
+}
+
+// addLocked adds the checks to the ralph.json that is trusted, and to the one of the loop's folder, which may say more.
+func (m *Maker) addLocked(l *loop.Loop) error {
+	record, err := l.Store.Trust()
+	if err != nil {
+		return err
+	}
+	text, err := l.Store.Config()
+	if err != nil {
+		return err
+	}
+	trusted := text
+	if record != nil {
+		trusted = []byte(record.Text)
+	}
+	trusted, err = m.withChecks(trusted)
+	if err != nil {
+		return err
+	}
+	text, err = m.withChecks(text)
+	if err != nil {
+		return err
+	}
+	now, err := m.trustChecks(l, record, trusted)
+	if err != nil {
+		return err
+	}
+	err = l.SetTrust(now)
+	if err != nil {
+		return err
+	}
+	m.lookAtBaseline(l, now)
+	return l.Store.WriteFile(loopdir.ConfigFile, text)
+}
+
+// trustChecks returns the record of a ralph.json that has further checks. A loop that had none gets its baseline now.
+func (m *Maker) trustChecks(l *loop.Loop, record *config.Trust, text []byte) (config.Trust, error) {
+	if record == nil || record.Baseline == "" {
+		return l.NewTrust(text, m.found, record != nil && record.ListChecks)
+	}
+	return record.WithText(text), l.CheckTrust(text, m.found)
+}
+
+// withChecks returns the text of a ralph.json with the checks, and with what is suggested for them.
+func (m *Maker) withChecks(text []byte) ([]byte, error) {
+	if text == nil {
+		text = []byte("{}\n")
+	}
+	_, err := config.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	for _, check := range m.checks() {
+		text, err = addTo(text, "checks", check)
+		if err != nil {
+			return nil, err
+		}
+	}
+	s := m.suggestion()
+	for _, pattern := range slices.Concat(s.Tests, s.Protect) {
+		text, err = addTo(text, "protect", pattern)
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, pattern := range s.Outputs {
+		text, err = addTo(text, "outputs", pattern)
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range s.Prepare {
+		text, err = addTo(text, "prepare", prepareJSON(one))
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.Git && !gjson.GetBytes(text, "git").Exists() {
+		text = addKey(text, "git", "true")
+	}
+	return text, nil
+}
+
+// addTo adds a value to the array of a key, unless it is there.
+func addTo(text []byte, key string, value any) ([]byte, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	array := gjson.GetBytes(text, key)
+	if !array.Exists() {
+		return addKey(text, key, "["+string(raw)+"]"), nil
+	}
+	if !array.IsArray() {
+		return nil, fmt.Errorf("%s: %q is not an array", loopdir.ConfigFile, key)
+	}
+	for _, one := range array.Array() {
+		if one.Raw == string(raw) {
+			return text, nil
+		}
+	}
+	return jsontext.Insert(text, array, "", string(raw)), nil
+}
+
+func addKey(text []byte, key, value string) []byte {
+	return jsontext.Insert(text, gjson.ParseBytes(bytes.TrimRight(text, " \t\r\n")), key, value)
+}
+
+func (m *Maker) tellWarnings() {
+	for _, line := range m.warnings {
+		fmt.Fprintf(m.Out, "  warning: %s\n", line)
+	}
+}
+
+// tellChecks says which checks there are, and what ralph.json says for them.
+func (m *Maker) tellChecks() {
+	for i, check := range m.Checks {
+		of := ""
+		if perFeature(check) && m.List != config.ListNone {
+			of = " for each feature"
+		}
+		if !m.takenUp && m.runsInProject(i) {
+			of += ", in the project"
+		}
+		fmt.Fprintf(m.Out, "  check%s: %s\n", of, plain.Line(check, 300))
+	}
+	if m.takenUp {
+		return
+	}
+	for _, line := range m.suggestion().Lines() {
+		fmt.Fprintf(m.Out, "  %s\n", plain.Line(line, 300))
+	}
+}
