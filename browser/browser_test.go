@@ -174,7 +174,7 @@ func TestPage(t *testing.T) {
 	w, p := newWorld(t), open(t)
 	_, address := w.start("ralph-runner", "serve", "--control")
 	p.do(chromedp.Navigate(address))
-	p.sees("never begun")
+	p.sees("NOT STARTED")
 	p.sees("Following the loops.")
 	wait, _ := w.start("ralph-runner", "--agent", "worker")
 	p.sees("worker")
@@ -213,7 +213,7 @@ func TestPage(t *testing.T) {
 	p.accessible("the answer")
 	p.tabTo("#back")
 	p.press(kb.Enter)
-	p.sees("pausing") // its session goes on until it ends
+	p.sees("PAUSING") // its session goes on until it ends
 	w.write("checkout/go-logout", "")
 	if err := wait(); err == nil {
 		t.Error("the run that was paused is complete")
@@ -228,7 +228,7 @@ func TestPage(t *testing.T) {
 	p.sees("What to do now: cd ")
 	p.tabTo("#back")
 	p.press(kb.Enter)
-	p.sees("needs you")
+	p.sees("NEEDS YOU")
 	p.tabTo("#do-note")
 	p.press(kb.Enter)
 	p.accessible("the question for a note")
@@ -237,7 +237,7 @@ func TestPage(t *testing.T) {
 	p.sees("will include your note")
 	p.tabTo("#back")
 	p.press(kb.Enter)
-	p.sees("needs you")
+	p.sees("NEEDS YOU")
 	w.write("checkout/go-mail", "")
 	wait, _ = w.start("ralph-runner", "--resume")
 	if err := wait(); err != nil {
@@ -259,7 +259,7 @@ func TestPlain(t *testing.T) {
 	w, p := newWorld(t), open(t)
 	_, address := w.start("ralph-runner", "serve", "--control")
 	p.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(address))
-	p.sees("never begun")
+	p.sees("NOT STARTED")
 	runs := false
 	if p.eval(`document.body.innerText.includes("Following the loops.")`, &runs); runs {
 		t.Error("a script of the page runs")
@@ -286,7 +286,7 @@ func TestPlain(t *testing.T) {
 	p.do(chromedp.Navigate(address))
 	p.sees("PAUSED")
 	w.call("ralph-stop-hook", "resume")
-	p.sees("1 never begun")
+	p.sees("1 not started")
 }
 
 // TestOther asks for the page from another origin, and as somebody without the token. The console must see it: this is

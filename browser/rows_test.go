@@ -131,7 +131,7 @@ func TestNotices(t *testing.T) {
 	w.Commit(at, func(s *decide.State) { s.Status, s.ExitReason = decide.Blocked, decide.Asks })
 	p.sees("6 need you")
 	told := ""
-	if p.eval("told.join()", &told); told != "working needs you" {
+	if p.eval("told.join()", &told); told != "RUNNING NEEDS YOU" {
 		t.Errorf("the notices are %q", told)
 	}
 }

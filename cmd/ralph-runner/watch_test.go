@@ -104,13 +104,13 @@ func TestWatchInTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	term := newTerminal(t, 60, 20, project, env, runner+" watch; sleep 60")
-	term.sees("1 loop · 0 working · 0 need you", "> ○ demo", "never begun", "0/1")
+	term.sees("1 loop · 0 running · 0 need you", "> ○ demo", "NOT STARTED", "0/1")
 	run := start(runner, "--agent", "worker")
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = run.Process.Kill() }()
-	term.sees("1 loop · 1 working")
+	term.sees("1 loop · 1 running")
 	term.press("Enter")
 	term.sees("[features]", "open     login Log in")
 	term.press("2")

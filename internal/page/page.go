@@ -152,7 +152,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	slices.Sort(l.Words)
 	l.Cost, l.Title = cost.Cost(), "Loops"
 	if n := l.Ranks[verb.RankWorking]; n > 0 {
-		l.Icon, l.Title = "works", fmt.Sprintf("● %d working", n)
+		l.Icon, l.Title = "works", fmt.Sprintf("● %d running", n)
 	}
 	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
 		l.Icon, l.Title = "needs", "▲ "+verb.NeedYou(n)

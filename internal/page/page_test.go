@@ -215,7 +215,7 @@ func TestPages(t *testing.T) {
 	for path, want := range map[string]string{
 		"/":                                   "demo",
 		"/?q=nothing":                         "0 of 1",
-		"/?q=DEM&status=never+begun":          "1 of 1",
+		"/?q=DEM&status=NOT+STARTED":          "1 of 1",
 		"/?q=" + url.QueryEscape(hostile):     "&lt;script&gt;",
 		"/loop/" + key:                        "&lt;script&gt;alert(1)",
 		"/loop/" + key + "/ask/pause":         "Pause demo after this turn?",

@@ -63,7 +63,7 @@ func TestSituations(t *testing.T) {
 	if !strings.Contains(row, " min left · <time ") && !strings.Contains(row, " h left · <time ") {
 		t.Errorf("a loop at work does not say both when it was seen last and what is left: %s", row)
 	}
-	for _, want := range []string{"5 need you", "3 working", "1 waiting", "1 ended"} {
+	for _, want := range []string{"5 need you", "3 running", "1 waiting", "1 ended"} {
 		if !strings.Contains(text(list), want) {
 			t.Errorf("the sum has no %q: %s", want, text(list))
 		}
@@ -80,9 +80,9 @@ func TestStuck(t *testing.T) {
 	for name, tc := range map[string]struct{ has, lacks []string }{
 		"stuck": {
 			[]string{"STUCK", "lane 1 silent 22 min, log: ", "lane 2 silent 60 min, log: ", "look at its log; "},
-			[]string{"working", "min left", "h left", "none: "},
+			[]string{"RUNNING", "min left", "h left", "none: "},
 		},
-		"half": {[]string{"working", "lane 2 silent 22 min, log: ", " h left"}, []string{"STUCK", "lane 1 silent"}},
+		"half": {[]string{"RUNNING", "lane 2 silent 22 min, log: ", " h left"}, []string{"STUCK", "lane 1 silent"}},
 	} {
 		key := of.Watcher.Picture().Find(name).Key
 		_, row, _ := strings.Cut(list, `data-key="`+key+`"`)

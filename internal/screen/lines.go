@@ -46,7 +46,7 @@ const keys = 16
 // listLines returns the list in a number of lines. It scrolls so that the chosen loop is seen.
 func (m *model) listLines(height int) []string {
 	ranks, cost := watch.Sum(m.loops)
-	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d working", ranks[verb.RankWorking]),
+	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d running", ranks[verb.RankWorking]),
 		verb.NeedYou(ranks[verb.RankNeedsYou]), cost.Cost())
 	if m.filter != "" {
 		head = append(head, "filter: "+m.filter)

@@ -119,7 +119,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	first := m.key
-	shows("at first", "3 loops · 0 working · 0 need you")
+	shows("at first", "3 loops · 0 running · 0 need you")
 	press(m, "down")
 	if m.key == first {
 		t.Error("down chooses no other loop")
@@ -270,7 +270,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("codes in %q", got.String())
 		}
 	}
-	read("demo: never begun, 1 of 2 features claimed, 0 proven, iteration 1 of 15")
+	read("demo: NOT STARTED, 1 of 2 features claimed, 0 proven, iteration 1 of 15")
 	list := filepath.Join(loops, "demo", loopdir.ListFile)
 	if err := os.WriteFile(list, []byte(`[{"id": "a", "passes": true}]`), 0o644); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func TestStuck(t *testing.T) {
 			"── lane 2: f4, 1h", ", silent 60 min",
 		},
 		"half": {
-			"working", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4",
+			"RUNNING", "lane 2 silent 22 min, log: ", "claude · 1: f3 · 2: f4",
 			"── lane 2: f4, 1h", ", silent 22 min",
 		},
 	} {

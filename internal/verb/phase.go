@@ -268,15 +268,20 @@ func (s *Spent) String() string {
 	return strings.Join(said, ", ") + " in the last run"
 }
 
+// words are what people see of the phase of a loop that goes on. Programs get the Phase itself.
+var words = map[Phase]string{
+	NeverBegun: "NOT STARTED", Working: "RUNNING", Stuck: "STUCK", Waiting: "WAITING", NeedsYou: "NEEDS YOU",
+}
+
 // Word is the state of a loop in a word or two.
 func (v *Status) Word() string {
 	switch {
-	case v.Status == decide.InProgress, v.Phase == Stuck:
-		return string(v.Phase)
+	case words[v.Phase] != "" && (v.Status == decide.InProgress || v.Phase == Stuck):
+		return words[v.Phase]
 	case v.Phase == Working && v.Status == decide.Paused:
-		return "pausing"
+		return "PAUSING"
 	case v.Phase == Working:
-		return "cancelling"
+		return "CANCELLING"
 	}
 	return string(v.Status)
 }

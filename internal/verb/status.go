@@ -37,9 +37,8 @@ func (v Verbs) Status() *cobra.Command {
 	return cmd
 }
 
-const statusHelp = `Show how far a loop is. A loop whose client died stays IN_PROGRESS, and is shown as
-stale, until --send-due ends it INTERRUPTED. One that cannot be read is UNKNOWN, for which
---exit-code exits with 4.`
+const statusHelp = `Show how far a loop is. A loop whose client died NEEDS YOU, until --send-due ends it
+INTERRUPTED. One that cannot be read is UNKNOWN, for which --exit-code exits with 4.`
 
 type statusCall struct {
 	Verbs
@@ -220,12 +219,9 @@ func (v *Status) unread() bool { return v.broken != "" && v.Features.Total == 0 
 
 // headOf is a loop's name and status.
 func headOf(s cli.Screen, v Status) string {
-	head := plain.Line(v.Name, 100) + ": " + colour(s, v.Status)
+	head := plain.Line(v.Name, 100) + ": " + s.Paint(colour(v.Status), plain.Line(v.Word(), 40))
 	if v.ExitReason != "" {
 		head += " (" + plain.Line(v.ExitReason, 80) + ")"
-	}
-	if v.Status == decide.InProgress || v.Works() {
-		head += ", " + string(v.Phase)
 	}
 	return head
 }
@@ -332,17 +328,16 @@ func show(s cli.Screen, v Status) {
 	}
 }
 
-func colour(s cli.Screen, status decide.Status) string {
-	colour := cli.Red
+func colour(status decide.Status) int {
 	switch status {
 	case decide.Complete:
-		colour = cli.Green
+		return cli.Green
 	case decide.InProgress:
-		colour = cli.Cyan
+		return cli.Cyan
 	case decide.Paused, decide.Cancelled, decide.Handover, decide.Interrupted:
-		colour = cli.Yellow
+		return cli.Yellow
 	}
-	return s.Paint(colour, plain.Line(string(status), 40))
+	return cli.Red
 }
 
 // maxFailed is how many lines of a failed check's output are shown.

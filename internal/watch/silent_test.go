@@ -47,9 +47,9 @@ func TestStuck(t *testing.T) {
 		word, wrong, then string
 	}{
 		"a session":     {byRun(nil, long), "STUCK", one, look},
-		"for less long": {byRun(nil, 9*time.Minute), "working", "", "none: "},
+		"for less long": {byRun(nil, 9*time.Minute), "RUNNING", "", "none: "},
 		"each lane":     {byRun(nil, long, time.Hour), "STUCK", lanes, look},
-		"a lane of two": {byRun(nil, long, time.Minute), "working", lanes, "none: "},
+		"a lane of two": {byRun(nil, long, time.Minute), "RUNNING", lanes, "none: "},
 		"before any line": {byRun(func(at *loopdir.Loop, _ *record.Run) {
 			if err := os.Remove(filepath.Join(at.Project, record.Folder, loopdir.SessionLog("run1", 1))); err != nil {
 				t.Fatal(err)
@@ -57,41 +57,41 @@ func TestStuck(t *testing.T) {
 		}, long), "STUCK", "session silent 60 min, log: ", look},
 		"a session that began": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Current.StartedAt = time.Now()
-		}, long), "working", "", "none: "},
+		}, long), "RUNNING", "", "none: "},
 		"a lane, and work of the other is tested": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Lanes[1].Current.Outcome = "done"
-		}, long, long), "working", lanes, "none: "},
+		}, long, long), "RUNNING", lanes, "none: "},
 		"a lane, and the others are done": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Lanes[1].Current = nil
 		}, long, long), "STUCK", lanes, look},
 		"while the run waits": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Waiting = &record.Waiting{Why: "a limit", Until: time.Now().Add(time.Hour)}
-		}, long), "waiting", "waits: a limit", "none: "},
+		}, long), "WAITING", "waits: a limit", "none: "},
 		"of workers elsewhere": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.Options.Engine = "nats://x"
-		}, long, long), "working", "", "none: "},
+		}, long, long), "RUNNING", "", "none: "},
 		"without logs": {byRun(func(at *loopdir.Loop, _ *record.Run) {
 			if err := os.RemoveAll(filepath.Join(at.Project, record.Folder)); err != nil {
 				t.Fatal(err)
 			}
-		}, long), "working", "", "none: "},
+		}, long), "RUNNING", "", "none: "},
 		"of a run that is gone": {byRun(func(_ *loopdir.Loop, r *record.Run) {
 			r.PID = 1 << 30
-		}, long), "working", "", "none: "},
+		}, long), "RUNNING", "", "none: "},
 		"a hook's": {hook(func(*decide.State) {}), "STUCK", one, terminal},
 		"a hook's, in a check": {func(w watchtest.World) {
 			hook(func(*decide.State) {})(w)
 			w.Check(w.Loop("demo"))
-		}, "working", "", "none: "},
-		"a hook's, after a stop": {hook(func(s *decide.State) { s.Seen = time.Now() }), "working", "", "none: "},
+		}, "RUNNING", "", "none: "},
+		"a hook's, after a stop": {hook(func(s *decide.State) { s.Seen = time.Now() }), "RUNNING", "", "none: "},
 		"a hook's, idle": {hook(func(s *decide.State) {
 			s.Idle = time.Now().Add(-long)
-		}), "needs you", "no session works", "type anything in its session"},
+		}), "NEEDS YOU", "no session works", "type anything in its session"},
 		"a hook's, in the background": {hook(func(s *decide.State) {
 			s.WaitingFor, s.WaitingSince = "a subagent", time.Now().Add(-long)
-		}), "waiting", "waits: a subagent", "none: "},
-		"a hook's, unheard": {hook(func(s *decide.State) { s.Transcript = "" }), "working", "", "none: "},
-		"a hook's, hidden":  {hook(func(s *decide.State) { s.Transcript += "l" }), "working", "", "none: "},
+		}), "WAITING", "waits: a subagent", "none: "},
+		"a hook's, unheard": {hook(func(s *decide.State) { s.Transcript = "" }), "RUNNING", "", "none: "},
+		"a hook's, hidden":  {hook(func(s *decide.State) { s.Transcript += "l" }), "RUNNING", "", "none: "},
 		"a run's that is paused": {func(w watchtest.World) {
 			at, _ := w.Silent("demo", long)
 			w.Commit(at, func(s *decide.State) { s.Status = decide.Paused })
@@ -121,8 +121,8 @@ func TestFallSilent(t *testing.T) {
 	w := watchtest.New(t)
 	at, _ := w.Silent("demo", 10*time.Minute-2*time.Second)
 	await := follow(w)
-	await("at first", func(p *Picture) bool { return p.Find("demo").Word() == "working" })
+	await("at first", func(p *Picture) bool { return p.Find("demo").Word() == "RUNNING" })
 	await("no line for ten minutes", func(p *Picture) bool { return p.Find("demo").Word() == "STUCK" })
 	w.Printed(at, 1, "another line\n", 0)
-	await("another line", func(p *Picture) bool { return p.Find("demo").Word() == "working" })
+	await("another line", func(p *Picture) bool { return p.Find("demo").Word() == "RUNNING" })
 }

@@ -189,16 +189,16 @@ func (w World) Situations() []Situation {
 		now.Format("2006-01-02T15:04:05Z"))
 	all := []Situation{
 		{
-			Name: "working", Works: "working", Far: "4/10", Cost: "$7.760", passed: 4, features: 10,
+			Name: "working", Works: "RUNNING", Far: "4/10", Cost: "$7.760", passed: 4, features: 10,
 			state: func(s *decide.State) { byRun(s); s.Proven = 3 },
 			run:   working,
 		},
 		{
-			Name: "provider", Works: "waiting", Far: "2/3", Cost: "$1.500",
+			Name: "provider", Works: "WAITING", Far: "2/3", Cost: "$1.500",
 			Wrong: "waits: a limit of the provider, until 20", passed: 2, features: 3, state: byRun, run: waiting,
 		},
 		{
-			Name: "idle", Works: "needs you", Far: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
+			Name: "idle", Works: "NEEDS YOU", Far: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
 			passed: 1, features: 3,
 			state: func(s *decide.State) { s.Idle = now.Add(-time.Hour) },
 		},
@@ -208,15 +208,15 @@ func (w World) Situations() []Situation {
 			state: ended(decide.Blocked, decide.Asks, "an API key of the search provider"),
 		},
 		{
-			Name: "failing", Works: "working", Far: "1/3", Cost: "$0.710", Wrong: "got 3, want 4", features: 3, passed: 1,
+			Name: "failing", Works: "RUNNING", Far: "1/3", Cost: "$0.710", Wrong: "got 3, want 4", features: 3, passed: 1,
 			settings: failing, checks: output, state: byRun, run: run(alive, 0.71),
 		},
 		{
-			Name: "lost", Works: "needs you", Far: "1/3", Wrong: "no session works on it", Do: "client", passed: 1, features: 3,
+			Name: "lost", Works: "NEEDS YOU", Far: "1/3", Wrong: "no session works on it", Do: "client", passed: 1, features: 3,
 			state: func(s *decide.State) { s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "dead", Works: "needs you", Far: "1/3", Cost: "$2.000", Wrong: "no session works on it",
+			Name: "dead", Works: "NEEDS YOU", Far: "1/3", Cost: "$2.000", Wrong: "no session works on it",
 			Do:     "ralph-runner resume dead",
 			passed: 1, features: 3, run: run(gone, 2),
 			state: func(s *decide.State) { byRun(s); s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
@@ -233,7 +233,7 @@ func (w World) Situations() []Situation {
 				s.Iteration = decide.DefaultIterations
 			},
 		},
-		{Name: "broken", Works: "working", Wrong: "line 1, column 11", list: `[{"id": 1,]`},
+		{Name: "broken", Works: "RUNNING", Wrong: "line 1, column 11", list: `[{"id": 1,]`},
 	}
 	for _, one := range all {
 		w.make(one)
