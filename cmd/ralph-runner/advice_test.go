@@ -263,7 +263,7 @@ func (a *advice) faces(program string) map[string]string {
 		a.Fatal(err)
 	}
 	end := say.DecisionAnswer(p, decide.Decision{Verdict: decide.End, Next: a.state})
-	status, err := verb.Of(context.Background(), l)
+	status, err := verb.Of(l)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func (a *advice) faces(program string) map[string]string {
 		"status": status.Then + "\n" + status.Command + "\n" + strings.Join(status.Notes, "\n"),
 		"JSON":   strings.NewReplacer(`\u0026`, "&", `\"`, `"`).Replace(string(shown)),
 	}
-	d, err := watch.Open(context.Background(), env, a.at.Dir, false)
+	d, err := watch.Open(env, a.at.Dir)
 	if err != nil {
 		a.Fatal(err)
 	}

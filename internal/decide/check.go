@@ -83,12 +83,6 @@ func (r Receipt) Outcome() string {
 	return "failed"
 }
 
-// Proof counts the claimed features by what is known of them.
-type Proof struct {
-	Proven int // have checks, and all of them passed
-	Stale  int // are proven, but on other contents than the work tree has now
-}
-
 // evidence is what a decision knows about the claims. The key of a receipt is the check's digest
 // and the feature's id.
 type evidence struct {
@@ -296,40 +290,29 @@ func (s *Snapshot) receiptsOfAll(e evidence, c Check) (kept []Receipt) {
 	return kept
 }
 
-// Proof counts the claimed features by what is known of them.
-func (s *Snapshot) Proof() (p Proof) {
-	for _, of := range s.Proofs() {
-		if of.Proven {
-			p.Proven++
-			if of.Stale {
-				p.Stale++
-			}
+// Proven counts the proven features.
+func (s *Snapshot) Proven() int { return CountProven(s.Proofs()) }
+
+// CountProven counts the proven features of Proofs.
+func CountProven(proofs map[string]bool) (n int) {
+	for _, proven := range proofs {
+		if proven {
+			n++
 		}
 	}
-	return p
+	return n
 }
 
-// FeatureProof is what is known of a claimed feature that has checks.
-type FeatureProof struct {
-	Proven bool // all of its checks passed
-	Stale  bool // the loop is not complete, and one of them passed on other contents than the work tree has now
-}
-
-// Proofs returns what is known of the claimed features that have checks, by id. What was proven when the loop ended
-// COMPLETE is not stale: its own notifiers may write files.
-func (s *Snapshot) Proofs() map[string]FeatureProof {
-	e, all := s.evidence(), map[string]FeatureProof{}
-	ages := s.Contents != "" && s.State.Status != Complete
+// Proofs returns of each claimed feature that has checks, by its id, whether it is proven: all of them passed.
+func (s *Snapshot) Proofs() map[string]bool {
+	e, all := s.evidence(), map[string]bool{}
 	for _, c := range s.Checks {
 		if c.When != WhenClaim {
 			continue
 		}
 		for _, id := range s.subjects(e, c) {
-			r := e.last(c, id)
-			of, seen := all[id]
-			of.Proven = r.Passed && (of.Proven || !seen)
-			of.Stale = of.Stale || ages && r.Tree != s.Contents
-			all[id] = of
+			proven, seen := all[id]
+			all[id] = e.last(c, id).Passed && (proven || !seen)
 		}
 	}
 	return all
@@ -342,7 +325,7 @@ func (s *Snapshot) newProofs() (ids []string) {
 	}
 	now, was := s.Proofs(), s.proofsBefore()
 	for i := range s.List.Items {
-		if id := s.List.Items[i].ID; now[id].Proven && !was[id].Proven {
+		if id := s.List.Items[i].ID; now[id] && !was[id] {
 			ids = append(ids, id)
 		}
 	}
@@ -350,7 +333,7 @@ func (s *Snapshot) newProofs() (ids []string) {
 }
 
 // proofsBefore returns what was known before the checks of this stop ran.
-func (s *Snapshot) proofsBefore() map[string]FeatureProof {
+func (s *Snapshot) proofsBefore() map[string]bool {
 	before := *s
 	before.Results = nil
 	return before.Proofs()
@@ -358,13 +341,13 @@ func (s *Snapshot) proofsBefore() map[string]FeatureProof {
 
 // ProofsShown is Proofs for people and agents: of a complete loop, the checks of the whole tree have proven features,
 // too.
-func (s *Snapshot) ProofsShown() map[string]FeatureProof {
+func (s *Snapshot) ProofsShown() map[string]bool {
 	all := s.Proofs()
 	if s.State.Status == Complete && s.wholeTree() && s.State.Proven >= s.Provable() {
 		for i := range s.List.Items {
 			item := &s.List.Items[i]
 			if item.Passes && s.Holds(item.ID) {
-				all[item.ID] = FeatureProof{Proven: true, Stale: all[item.ID].Stale}
+				all[item.ID] = true
 			}
 		}
 	}
@@ -379,7 +362,7 @@ func (s *Snapshot) Done(state State) (ids []string) {
 	proven := now.ProofsShown()
 	for i := range s.List.Items {
 		item := &s.List.Items[i]
-		if item.Passes && (len(s.Checks) == 0 || proven[item.ID].Proven) {
+		if item.Passes && (len(s.Checks) == 0 || proven[item.ID]) {
 			ids = append(ids, item.ID)
 		}
 	}

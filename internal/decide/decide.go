@@ -127,7 +127,7 @@ func (d *Decision) countIteration(s *Snapshot) {
 // shows a loop counts.
 func (s *Snapshot) CountProven(next *State) {
 	if next.Status != Complete && len(s.Checks) > 0 && !s.NoList && s.List.Err == nil {
-		next.Proven = s.Proof().Proven
+		next.Proven = s.Proven()
 	}
 }
 

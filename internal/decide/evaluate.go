@@ -80,7 +80,7 @@ func (s *Snapshot) StillProven() int {
 	aboutTree := func(r Receipt) bool { return r.Feature == "" }
 	switch {
 	case slices.ContainsFunc(s.Results, failed), !s.wholeTree():
-		return s.Proof().Proven
+		return s.Proven()
 	case slices.ContainsFunc(s.Results, aboutTree):
 		return s.Provable()
 	}

@@ -71,15 +71,12 @@ type Subtask struct {
 const maxAnswer = 6000
 
 // task answers task_get.
-func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
-	v, err := verb.Of(ctx, k.Loop)
-	if err != nil {
-		return Task{}, err
-	}
+func (k *desk) task(_ context.Context, in TaskGet) (Task, error) {
 	p, err := k.Look()
 	if err != nil {
 		return Task{}, err
 	}
+	v := verb.Quick(p)
 	kept, err := k.checkpoints()
 	if err != nil {
 		return Task{}, err
@@ -108,7 +105,7 @@ func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
 		}
 	}
 	if in.IncludeSubtasks {
-		t.Subtasks, t.More = subtasks(ctx, p)
+		t.Subtasks, t.More = subtasks(p)
 	}
 	return t, nil
 }
@@ -147,8 +144,7 @@ func word(v verb.Status, s decide.State) string {
 	return "in_progress"
 }
 
-func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
-	p.Snapshot.Contents = p.Contents(ctx)
+func subtasks(p *loop.Picture) (all []Subtask, more int) {
 	proven, aside := p.Snapshot.ProofsShown(), p.Snapshot.SetAside()
 	items := p.Snapshot.List.Items
 	size := 0
@@ -165,15 +161,13 @@ func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
 	return all, 0
 }
 
-func state(item features.Item, proven map[string]decide.FeatureProof, aside map[string]bool) string {
-	switch of := proven[item.ID]; {
+func state(item features.Item, proven, aside map[string]bool) string {
+	switch {
 	case aside[item.ID]:
 		return verb.SetAside
 	case !item.Passes:
 		return "open"
-	case of.Proven && of.Stale:
-		return "stale"
-	case of.Proven:
+	case proven[item.ID]:
 		return "proven"
 	}
 	return "claimed"

@@ -34,7 +34,6 @@ type Server struct {
 
 	port  string
 	pages *template.Template
-	stale staleness
 }
 
 //go:embed assets
@@ -43,7 +42,6 @@ var assets embed.FS
 // Handler returns the page for a server that listens at a port of loopback.
 func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
-	s.stale.known = map[string]staleAt{}
 	pages, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
 		"elapsed": elapsed, "when": moment, "logOf": s.logOf,
 		"root": s.root, "before": before, "needYou": verb.NeedYou,
@@ -211,7 +209,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 	if l == nil {
 		return nil
 	}
-	d, err := s.stale.open(r.Context(), s.Env, l)
+	d, err := watch.Open(s.Env, l.Loop)
 	if err != nil {
 		d = &watch.Detail{Loop: *l, Log: plain.Line(err.Error(), 500)}
 	}

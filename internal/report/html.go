@@ -79,7 +79,7 @@ func (r *Report) HTML(w io.Writer) error {
 
 // WorstFirst returns the features: those first that somebody must look at.
 func (r *Report) WorstFirst() []Feature {
-	order := []string{"blocked", verb.SetAside, "open", watch.Stale, watch.Claimed, watch.Proven, "dropped"}
+	order := []string{"blocked", verb.SetAside, "open", watch.Claimed, watch.Proven, "dropped"}
 	rank := func(f Feature) int { return slices.Index(order, f.State) }
 	all := slices.Clone(r.Work)
 	slices.SortStableFunc(all, func(a, b Feature) int { return rank(a) - rank(b) })

@@ -39,7 +39,7 @@ type Feature struct {
 
 // Make reads a loop and makes its report.
 func Make(ctx context.Context, env loop.Env, dir string) (*Report, error) {
-	d, err := watch.Open(ctx, env, dir, true)
+	d, err := watch.Open(env, dir)
 	if err != nil {
 		return nil, err
 	}

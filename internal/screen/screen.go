@@ -108,7 +108,7 @@ func (m *model) read() tea.Cmd {
 	dir := l.Status.Loop
 	env := m.Env
 	return func() tea.Msg {
-		d, err := watch.Open(context.Background(), env, dir, false)
+		d, err := watch.Open(env, dir)
 		return opened{key, d, err}
 	}
 }

@@ -158,7 +158,7 @@ func TestStuck(t *testing.T) {
 		},
 	} {
 		m.key, m.open, m.section = watcher.Picture().Find(name).Key, true, 1
-		m.detail, err = watch.Open(t.Context(), w.Env, m.chosen().Status.Loop, false)
+		m.detail, err = watch.Open(w.Env, m.chosen().Status.Loop)
 		if err != nil {
 			t.Fatal(err)
 		}

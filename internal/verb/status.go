@@ -164,7 +164,7 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	v, err := Of(background(), l)
+	v, err := Of(l)
 	if s.sendDue && v.unheard != "" && v.Status == decide.InProgress && v.ClientRuns && at.Gone() == at.Restorable() {
 		ev := loop.Event{Heard: decide.Heard{Session: v.Session}, At: time.Now(), Timeout: time.Minute}
 		l.Warn(background(), ev, v.unheard, v.Then)
@@ -207,11 +207,7 @@ func proof(v Status) string {
 		return "unknown, since the list cannot be read"
 	}
 	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Checks)
-	proof = strings.Replace(proof, " features", "", 1)
-	if v.StaleProofs > 0 {
-		proof += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
-	}
-	return proof
+	return strings.Replace(proof, " features", "", 1)
 }
 
 // unread reports whether the list of a loop cannot be read: somebody may be saving it.

@@ -3,7 +3,6 @@ package verb
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +33,6 @@ type Status struct {
 	Features      decide.Counts     `json:"features"`
 	SetAside      []Failed          `json:"setAside"`          // features at which too many attempts failed; at most 20
 	Checks        int               `json:"checks"`            // how many there are
-	StaleProofs   int               `json:"staleProofs"`       // proven features that files have outdated; COMPLETE: 0
 	Running       string            `json:"running"`           // checks that run now
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
@@ -102,12 +100,12 @@ func Unreadable(env loop.Env, at *loopdir.Loop, err error) Status {
 }
 
 // Of looks at an open loop.
-func Of(ctx context.Context, l *loop.Loop) (Status, error) {
+func Of(l *loop.Loop) (Status, error) {
 	p, err := l.Look()
 	if err != nil {
 		return Status{}, err
 	}
-	v := of(p, func() string { return p.Contents(ctx) })
+	v := Quick(p)
 	v.NotUsed = say.FilesNotCounted(p)
 	if v.NotUsed != "" {
 		trust := loop.InProject(l.Env, l.At, l.Call("trust"))
@@ -171,12 +169,9 @@ func (r *ran) unmerged(p *loop.Picture) (all []string, command string) {
 	return all, command
 }
 
-// Quick returns the status of a loop that was read. It hashes no work tree, so it does not tell which proofs are stale.
-// It starts git only if a run has left work beside a branch.
-func Quick(p *loop.Picture) Status { return of(p, func() string { return "" }) }
-
-// of makes the status of a loop. contents returns the hash of the work tree; it is called only if that is needed.
-func of(p *loop.Picture, contents func() string) Status {
+// Quick returns the status of a loop that was read, without a look at the work tree. It starts git only if a run has
+// left work beside a branch.
+func Quick(p *loop.Picture) Status {
 	l := p.Loop
 	s := &p.Snapshot
 	state := s.Record()
@@ -193,7 +188,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	if p.Config.Confine {
 		v.Confined = plain.Line(say.ConfinedTo(p.Config.Config), 500)
 	}
-	v.Features = s.List.Count(v.proof(p, state, contents))
+	v.Features = s.List.Count(v.proven(p, state))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
@@ -268,24 +263,12 @@ func command(then string, env loop.Env, client string) string {
 	return ""
 }
 
-// proof counts the proven features, as they are now.
-func (v *Status) proof(p *loop.Picture, state decide.State, contents func() string) int {
+// proven counts the proven features.
+func (v *Status) proven(p *loop.Picture, state decide.State) int {
 	if v.Checks == 0 || v.NoList {
 		return state.Proven
 	}
-	if state.Status != decide.Complete { // else none is stale
-		p.Snapshot.Contents = contents()
-	}
-	proven := 0
-	for _, of := range p.Snapshot.ProofsShown() {
-		if of.Proven {
-			proven++
-		}
-		if of.Proven && of.Stale {
-			v.StaleProofs++
-		}
-	}
-	return proven
+	return decide.CountProven(p.Snapshot.ProofsShown())
 }
 
 func notes(p *loop.Picture, state decide.State, v *Status) []string {

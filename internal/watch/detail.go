@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ type Live struct {
 	Lines []string `json:"lines"`
 }
 
-// Item is a feature. State is open, claimed, proven, stale, set_aside, blocked or dropped.
+// Item is a feature. State is open, claimed, proven, set_aside, blocked or dropped.
 type Item struct {
 	verb.Item
 	Checks   []Receipt     `json:"checks"` // that have proven it
@@ -64,7 +63,6 @@ func (i *Item) Cost() string {
 const (
 	Claimed = "claimed" // the list says that it passes, and no check has proven that
 	Proven  = "proven"
-	Stale   = "stale" // proven, but files have changed since
 )
 
 // Receipt is a check that passed.
@@ -83,9 +81,8 @@ const (
 	maxMatches    = 1000    // lines of it that a search finds
 )
 
-// Open reads a loop in detail. tree says whether the work tree is hashed: only then is it known which proofs are stale.
-// That takes git, and about a second in a large project.
-func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, error) {
+// Open reads a loop in detail.
+func Open(env loop.Env, dir string) (*Detail, error) {
 	p, err := lookIn(env, dir)
 	if err != nil {
 		return nil, err
@@ -95,19 +92,10 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 	d := &Detail{Task: plain.Line(p.Config.Task, 500)}
 	d.Loop, _ = ofPicture(p)
 	d.NotUsed = say.LastFilesNotCounted(p)
-	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
-		p.Snapshot.Contents = p.Contents(ctx)
-		d.NotUsed = say.FilesNotCounted(p)
-	}
 	for _, a := range d.Actions() {
 		d.Commands = append(d.Commands, a.typed(l))
 	}
 	d.Items = items(p)
-	for _, item := range d.Items {
-		if item.State == Stale {
-			d.StaleProofs++
-		}
-	}
 	d.Live = []Live{}
 	d.Checked = d.Loop.Status.Checked
 	d.Log = plain.Text(string(l.Store.LogTail(maxLog)), maxLog)
@@ -192,16 +180,11 @@ func items(p *loop.Picture) []Item {
 	}
 	all := []Item{}
 	for _, item := range verb.Items(p) {
-		proof := proofs[item.ID]
 		one := Item{Item: item, Checks: []Receipt{}}
 		if item.State == "done" {
-			switch {
-			case proof.Proven && proof.Stale:
-				one.State = Stale
-			case proof.Proven:
+			one.State = Claimed
+			if proofs[item.ID] {
 				one.State = Proven
-			default:
-				one.State = Claimed
 			}
 			one.Checks = append(one.Checks, receipts[item.ID]...)
 		}

@@ -65,10 +65,8 @@ func planted(w watchtest.World) (at *loopdir.Loop, paths []string) {
 func looks(w watchtest.World, at *loopdir.Loop) string {
 	p, err := Look(w.Env)
 	all := []any{p, fmt.Sprint(err)}
-	for _, tree := range []bool{false, true} {
-		d, err := Open(w.Context(), w.Env, at.Dir, tree)
-		all = append(all, d, fmt.Sprint(err))
-	}
+	d, err := Open(w.Env, at.Dir)
+	all = append(all, d, fmt.Sprint(err))
 	all = append(all, record.Sessions(at.Project, "r1"), record.SessionLog(at.Project, "r1", 1, 1<<20))
 	text, err := json.Marshal(all)
 	if err != nil {
