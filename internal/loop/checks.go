@@ -36,8 +36,6 @@ const (
 // checker runs the checks, evaluators and tracker's commands that a decision needs.
 type checker struct {
 	*Picture
-	yields   bool                              // a stop that wants to run checks goes first
-	yielded  bool                              // that happened
 	message  string                            // the agent's last one
 	status   string                            // the exit status of its session; "": not known
 	deadline time.Time                         // for all of them
@@ -61,11 +59,10 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
-	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear, yields: true}
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
 	run := func() { results = r.run(ctx, runs) }
 	session := p.Snapshot.State.Session
 	if p.Loop.work != "" { // of a run, whose other lanes take steps meanwhile
-		r.yields = false
 		changed, err := p.Loop.Store.Share(maxSend, session, run)
 		p.Loop.discount(results, changed)
 		return results, err
@@ -75,9 +72,6 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 		if err != nil {
 			return err
 		}
-		if r.yielded {
-			return errYielded
-		}
 		p.Loop.discount(results, changed)
 		if !keep {
 			return nil
@@ -86,9 +80,6 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	})
 	return results, err
 }
-
-// errYielded ends what a person or an agent has run when a stop wants to do its work.
-var errYielded = errors.New("a stop of the loop came, and its checks go first; look at 'status', or try again")
 
 // watched returns a context that ends when the time is up, or when a person cancels the loop.
 func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -101,10 +92,6 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 			close(over)
 		}()
 		for ctx.Err() == nil {
-			if r.yields && store.Asked(loopdir.RequestTurn) {
-				r.yielded = true
-				cancel()
-			}
 			if store.Asked(loopdir.RequestCancel) {
 				cancel()
 			}

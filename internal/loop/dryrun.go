@@ -54,8 +54,6 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 		switch {
 		case err != nil:
 			return err
-		case inCopy.yielded || inProject.yielded:
-			return errYielded
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case changed != "":
@@ -67,7 +65,5 @@ func (p *Picture) DryRun(ctx context.Context, runs []decide.Run) (all []DryRun, 
 }
 
 func (p *Picture) dryChecker(contents string) *checker {
-	return &checker{
-		Picture: p, deadline: time.Now().Add(DryRunTime), contents: contents, yields: true, isDry: true,
-	}
+	return &checker{Picture: p, deadline: time.Now().Add(DryRunTime), contents: contents, isDry: true}
 }

@@ -17,7 +17,7 @@ func (l *Loop) takeRequests(s *decide.Snapshot) {
 	l.requests = nil
 	for _, r := range l.Store.Requests() {
 		switch r.Verb {
-		case loopdir.RequestEvent, loopdir.RequestTurn:
+		case loopdir.RequestEvent:
 			continue
 		case loopdir.RequestCancel:
 			s.Requested = decide.Cancelled
@@ -65,7 +65,7 @@ func (l *Loop) queueEvent(ev Event) (*Step, error) {
 		tail := ev.Tail(ev.At)
 		r.Tail = &tail
 	}
-	if _, err := l.Store.Ask(r); err != nil {
+	if err := l.Store.Ask(r); err != nil {
 		return nil, fmt.Errorf("checks of the loop run, and nothing can be left for the process that runs them: %w", err)
 	}
 	_, _ = l.sendApart() // a sender drains the queue; without one, the next event does

@@ -26,7 +26,7 @@ func (p *Picture) AskTracker(ctx context.Context) {
 // askAnew reads the list anew for a verb. If first is set, it asks the tracker as if for the first
 // time.
 func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) error {
-	r := checker{Picture: p, deadline: time.Now().Add(maxSend), yields: true}
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
 	ask := func() {
 		ctx, stop := r.watched(ctx)
 		defer stop()
@@ -45,8 +45,6 @@ func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) e
 		switch {
 		case err != nil:
 			return err
-		case r.yielded:
-			return errYielded
 		case changed != "":
 			return r.wroteRecord(changed)
 		}

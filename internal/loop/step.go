@@ -44,7 +44,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 			return step, err
 		}
 	}
-	unlock, err := l.lockFor(ev)
+	unlock, err := l.Store.LockForStop(lockWait(ev))
 	if errors.Is(err, loopdir.ErrLocked) && !waitsForAnswer(ev) {
 		return l.queueEvent(ev)
 	}
@@ -139,25 +139,17 @@ type stepper struct {
 // waitsForAnswer reports whether the event is a client's stop, or one of a run: only a run knows what it says.
 func waitsForAnswer(ev Event) bool { return ev.Event == decide.EventStop || decide.IsRun(ev.Session) }
 
-// lockFor takes the loop's lock for an event. What a person has started makes way for it.
-func (l *Loop) lockFor(ev Event) (unlock func(), err error) {
-	soon := min(requestWait, lockWait(ev))
-	unlock, err = l.Store.LockForStop(soon)
-	if !errors.Is(err, loopdir.ErrLocked) || ev.Event != decide.EventPrompt && !waitsForAnswer(ev) {
-		return unlock, err
-	}
-	withdraw, asked := l.Store.Ask(loopdir.Request{Verb: loopdir.RequestTurn})
-	if asked == nil {
-		defer withdraw()
-	}
-	return l.Store.LockForStop(lockWait(ev))
-}
-
 // maxLockWait is the longest wait for the lock. An event of a run has a whole day.
 const maxLockWait = 5 * time.Minute
 
-// lockWait returns how long the event can wait for the lock. Two thirds of its time are for checks and notifiers.
-func lockWait(ev Event) time.Duration { return time.Until(ev.At.Add(min(ev.Timeout/3, maxLockWait))) }
+// lockWait returns how long the event waits for the lock. Two thirds of its time are for checks and notifiers.
+func lockWait(ev Event) time.Duration {
+	wait := time.Until(ev.At.Add(min(ev.Timeout/3, maxLockWait)))
+	if ev.Event == decide.EventPrompt || waitsForAnswer(ev) {
+		return wait
+	}
+	return min(wait, requestWait)
+}
 
 // decide decides until no more is needed.
 func (s *stepper) decide(ctx context.Context) error {
@@ -267,7 +259,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 		return err
 	}
 	r := &checker{
-		Picture: p, message: s.ev.Message, status: s.ev.ExitCode, yields: s.judges,
+		Picture: p, message: s.ev.Message, status: s.ev.ExitCode,
 		deadline: s.ev.At.Add(p.CheckTime(s.ev.Timeout)),
 	}
 	switch need.Kind {
@@ -298,9 +290,6 @@ func (s *stepper) runCommands(ctx context.Context, r *checker, need decide.Need)
 	changed, err := s.loop.keeping(s.ev.Session, func() { s.collect(ctx, r, need) })
 	if err != nil {
 		return err
-	}
-	if r.yielded {
-		return errYielded
 	}
 	if r.noCopy != nil && s.ev.FreshSession {
 		return r.noCopy // a run ends, and takes this step when it goes on: more sessions would prove nothing

@@ -7,12 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Only a stop and a prompt wait for the lock of a loop while its checks run. Whoever else wants something of the loop
@@ -43,7 +41,6 @@ const (
 	RequestNote   = "note"
 	RequestMore   = "more"  // resume gives the loop more
 	RequestEvent  = "event" // the client has said something of its session
-	RequestTurn   = "turn"  // a stop or a prompt waits for the lock, and wants to be next
 )
 
 const (
@@ -52,40 +49,37 @@ const (
 	maxRequests   = 100      // files that are read
 )
 
-// Ask leaves a request. It needs no lock, so it works while a hook runs and when the record is damaged. A cancel and a
-// turn fit on a full disk: they are empty files. withdraw takes the request back.
-func (s *Store) Ask(r Request) (withdraw func(), err error) {
+// Ask leaves a request. It needs no lock, so it works while a hook runs and when the record is damaged. A cancel fits on
+// a full disk: it is an empty file.
+func (s *Store) Ask(r Request) error {
 	if err := s.openState(true); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.state.Mkdir(requestFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+		return err
 	}
 	folder, err := s.state.OpenRoot(requestFolder)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer folder.Close()
-	Sweep(folder, "") // of who was killed while they asked
-	pid := os.Getpid()
-	r.file = fmt.Sprintf("%019d-%d-%s-%s", time.Now().UnixNano(), pid, proc.Start(pid), r.Verb) // done in this order
-	withdraw = func() { s.Done([]Request{r}) }
-	if r.Verb != RequestCancel && r.Verb != RequestTurn {
+	Sweep(folder, "")                                                              // of who was killed while they asked
+	file := fmt.Sprintf("%019d-%d-%s", time.Now().UnixNano(), os.Getpid(), r.Verb) // done in this order
+	if r.Verb != RequestCancel {
 		text, err := json.Marshal(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return withdraw, Replace(folder, r.file, text, 0o600)
+		return Replace(folder, file, text, 0o600)
 	}
-	f, err := folder.OpenFile(r.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
+	f, err := folder.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return withdraw, f.Close()
+	return f.Close()
 }
 
 // Requests returns what was asked and is not done, in the order in which it was asked. What makes no sense has no verb.
-// The turn of a process that was killed is not returned, but taken away.
 func (s *Store) Requests() (all []Request) {
 	if s.state == nil {
 		return nil
@@ -101,16 +95,8 @@ func (s *Store) Requests() (all []Request) {
 		if Temporary(name, "") {
 			continue // somebody asks it now
 		}
-		parts := strings.Split(name, "-")
-		r := Request{Verb: parts[len(parts)-1], file: name}
-		switch r.Verb {
-		case RequestCancel:
-		case RequestTurn:
-			if !waits(parts) {
-				s.Done([]Request{r})
-				continue
-			}
-		default:
+		r := Request{Verb: name[strings.LastIndexByte(name, '-')+1:], file: name}
+		if r.Verb != RequestCancel {
 			text, err := s.private(requestFolder+"/"+name, maxRequest)
 			if err != nil || json.Unmarshal(text, &r) != nil {
 				r = Request{file: name}
@@ -119,15 +105,6 @@ func (s *Store) Requests() (all []Request) {
 		all = append(all, r)
 	}
 	return all
-}
-
-// waits reports whether the process lives that has asked for a turn in a file with a name of these parts.
-func waits(parts []string) bool {
-	if len(parts) != 4 {
-		return false
-	}
-	pid, err := strconv.Atoi(parts[1])
-	return err == nil && proc.Known(parts[2]) && proc.Alive(pid, parts[2])
 }
 
 // Asked reports whether something was asked and is not done.

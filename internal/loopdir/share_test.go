@@ -168,7 +168,7 @@ func TestRequests(t *testing.T) {
 		{Verb: RequestCancel},
 	}
 	for _, r := range asked {
-		if _, err := s.Ask(r); err != nil {
+		if err := s.Ask(r); err != nil {
 			t.Fatal(err)
 		}
 	}

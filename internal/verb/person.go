@@ -73,7 +73,7 @@ func request(l *loop.Loop, r loopdir.Request, failed error) error {
 	if l.Env.ByAgent || !locked && r.Verb != loopdir.RequestCancel {
 		return failed
 	}
-	_, err := l.Store.Ask(r)
+	err := l.Store.Ask(r)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot %s: %w", r.Verb, err)
