@@ -116,6 +116,23 @@ func look(t *testing.T, l *loop.Loop, tree string) (p, beside *loop.Picture) {
 	return p, beside
 }
 
+// trust trusts the loop as it is.
+func trust(t *testing.T, l *loop.Loop, tree string) {
+	t.Helper()
+	p, _ := look(t, l, tree)
+	text, err := os.ReadFile(filepath.Join(l.At.Dir, loopdir.ConfigFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := l.NewTrust(text, p.Snapshot.List, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Store.Locked(time.Second, func() error { return l.SetTrust(record) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestBesideContents checks that a check that ran in another work tree proves something of the project once both are at
 // one commit, and only then.
 func TestBesideContents(t *testing.T) {
@@ -127,7 +144,8 @@ func TestBesideContents(t *testing.T) {
 		{"subfolder, with tracked loops", "pkg/web", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, tree := repository(t, tc.sub, "{}", tc.tracked)
+			l, tree := repository(t, tc.sub, `{"checks": [{"name": "there", "file_exists": "src/a.txt"}]}`, tc.tracked)
+			trust(t, l, tree)
 			p, beside := look(t, l, tree)
 			if is, was := beside.Contents(t.Context()), p.Contents(t.Context()); is != was || is == "" {
 				t.Fatalf("at one commit the hashes are %q and %q", is, was)
@@ -212,19 +230,8 @@ func TestBesideTrusted(t *testing.T) {
 	l, tree := repository(t, "", `{"checks": [{"name": "script", "command": ["./check.sh"], "when": "claim"}],
 		"protect": ["check.sh"]}`, false)
 	write(t, "#!/bin/sh\nexec grep -q two src/a.txt\n", l.At.Project, "check.sh")
-	p, _ := look(t, l, tree)
-	text, err := os.ReadFile(filepath.Join(l.At.Dir, loopdir.ConfigFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	l.Env.Vars = append(l.Env.Vars, "PATH="+l.At.Project+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	trust, err := l.NewTrust(text, p.Snapshot.List, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Store.Locked(time.Second, func() error { return l.SetTrust(trust) }); err != nil {
-		t.Fatal(err)
-	}
+	trust(t, l, tree)
 	for _, tc := range []struct {
 		name, text          string
 		inProject, inWorker bool

@@ -329,18 +329,17 @@ func (p *Picture) otherTrees(ctx context.Context) []string {
 	return trees
 }
 
-// Contents returns the hash of the files about which checks prove something: the work tree without
-// the list, the loops and what git ignores. If the hash cannot be computed it is empty, so that
-// everything is proven again. With a copy, it is of what that is to have.
+// Contents returns the hash of what the copy is to have. Without a copy, or if that cannot be told, it is empty, so that
+// everything is proven again.
 func (p *Picture) Contents(ctx context.Context) string {
-	if p.HasCopy() {
-		look, err := p.look(ctx, true)
-		if err != nil { // a check that is to run there says what is wrong
-			return ""
-		}
-		return look.ID
+	if !p.HasCopy() {
+		return ""
 	}
-	return p.treeToProve().Contents(ctx)
+	look, err := p.look(ctx, true)
+	if err != nil { // a check that is to run there says what is wrong
+		return ""
+	}
+	return look.ID
 }
 
 // treeToProve is tree without the list.

@@ -38,9 +38,4 @@ func BenchmarkTree(b *testing.B) {
 			tree.Fingerprint(b.Context(), begin, nil, nil)
 		}
 	})
-	b.Run("Contents", func(b *testing.B) {
-		for b.Loop() {
-			tree.Contents(b.Context())
-		}
-	})
 }

@@ -181,3 +181,21 @@ func (t Tree) readIndex(text string) (print string, all []content) {
 		all = append(all, c)
 	}
 }
+
+// within returns what look returns, or nothing if ctx is over before: a read may hang.
+func within[T any](ctx context.Context, look func() T) (found T) {
+	result := make(chan T, 1)
+	go func() {
+		var found T
+		defer func() {
+			_ = recover() // a panic here would end the process with status 2
+			result <- found
+		}()
+		found = look()
+	}()
+	select {
+	case found = <-result:
+	case <-ctx.Done():
+	}
+	return found
+}

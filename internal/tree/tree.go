@@ -1,5 +1,4 @@
-// Package tree looks at a work tree. The fingerprint of a tree changes when somebody works
-// in it. The hash of its contents identifies the files that a check was run on.
+// Package tree looks at a work tree. The fingerprint of a tree changes when somebody works in it.
 package tree
 
 import (
@@ -15,15 +14,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Bounds of what is looked at. A fingerprint covers the first maxFiles files. A tree of more
-// files, or of more than maxBytes in them, has no hash of its contents; a check on it is
-// then run again each time. So does one with links to more than maxLinked files elsewhere.
+// Bounds of what is looked at. A fingerprint covers the first maxFiles files.
 const (
-	timeout   = 10 * time.Second
-	maxFiles  = 200_000
-	maxLinked = 10_000
-	maxBytes  = 4 << 30
-	maxRules  = 256 << 10 // bytes in .gitignore files
+	timeout  = 10 * time.Second
+	maxFiles = 200_000
+	maxBytes = 4 << 30   // of a file
+	maxRules = 256 << 10 // bytes in .gitignore files
 )
 
 // Tree is a work tree.

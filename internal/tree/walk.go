@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -83,13 +85,6 @@ func (f *files) sort() {
 		slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	}
 	slices.Sort(f.hidden)
-}
-
-// has reports whether a walk has found the file, folder or link of a name.
-func (f *files) has(name string) bool {
-	_, isFile := ByPath(f.list).Find(name)
-	_, isFolder := ByPath(f.folders).Find(name)
-	return isFile || isFolder || name == "."
 }
 
 // folder adds what is in a folder and below. above are the rules of the folders above it.
@@ -286,4 +281,31 @@ func each(n int, do func(i int)) {
 	if bug := panicked.Load(); bug != nil {
 		panic(bug)
 	}
+}
+
+var errTooLarge = errors.New("there is too much to look through")
+
+// readFile writes a regular file to w. It subtracts the file's size from left, and fails if
+// left would become negative.
+func readFile(root *os.Root, name string, w io.Writer, left *int64) error {
+	flag := os.O_RDONLY
+	if runtime.GOOS != "windows" {
+		flag |= syscall.O_NONBLOCK // in case it has become a FIFO
+	}
+	f, err := root.OpenFile(name, flag, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New("the file was replaced meanwhile"))
+	}
+	buffer := make([]byte, min(max(info.Size()+1, 512), 64<<10)) // most files are small
+	n, err := io.CopyBuffer(w, io.LimitReader(f, *left+1), buffer)
+	*left -= n
+	if err == nil && *left < 0 {
+		err = errTooLarge
+	}
+	return err
 }
