@@ -78,6 +78,9 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 		}
 		return p.Loop.keepReceipts(results)
 	})
+	if p.Loop.eventsQueued() {
+		_, _ = p.Loop.sendApart() // that of the event may have given up
+	}
 	return results, err
 }
 

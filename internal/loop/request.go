@@ -106,12 +106,13 @@ func (l *Loop) answerQueue(ctx context.Context) (end *Step) {
 	return end
 }
 
-// drainQueue waits for the lock and answers the queued events.
+// drainQueue waits for the lock and answers the queued events. If the lock stays taken, whoever has it starts another
+// sender, or the next event answers them.
 func (l *Loop) drainQueue(ctx context.Context) {
 	if !l.eventsQueued() {
 		return
 	}
-	unlock, err := l.Store.LockForStop(maxSend)
+	unlock, err := l.Store.LockForStop(maxLockWait)
 	if err == nil {
 		l.answerQueue(ctx)
 		unlock()

@@ -25,7 +25,7 @@ import (
 // again, with the same delivery id.
 
 const (
-	maxSend   = 24 * time.Hour        // how long a sender may live; its commands end long before
+	maxSend   = 24 * time.Hour        // for what has no deadline: commands have times of their own, and end long before
 	markTries = 5                     // how often a sender tries to mark a notice; an unmarked one is told again
 	waitPause = 50 * time.Millisecond // between two looks at what another process does
 
@@ -35,9 +35,6 @@ const (
 
 	// How long a sender waits for its hook to be gone. A hook that is stopped must not keep an ending from being told.
 	goneWait = time.Minute
-
-	// How much longer than the commands of all notices a sender may take.
-	senderSlack = 10 * time.Minute
 )
 
 // Unsent reports whether a notice is not told yet.
@@ -50,7 +47,7 @@ func (l *Loop) Untold() int {
 	if err != nil || len(left) == 0 {
 		return 0
 	}
-	unlock, err := l.lockSender(0)
+	unlock, err := l.Store.LockSender(0)
 	if errors.Is(err, loopdir.ErrLocked) {
 		return 0 // the process that holds the lock tells all
 	}
@@ -58,34 +55,6 @@ func (l *Loop) Untold() int {
 		unlock()
 	}
 	return len(left)
-}
-
-// lockSender is loopdir.Store.LockSender. A process that has the lock for longer than a sender may take is none, so
-// this one tells the endings without the lock. If that process was a sender on a machine that slept, both tell an
-// ending, with one delivery id.
-func (l *Loop) lockSender(wait time.Duration) (unlock func(), err error) {
-	unlock, err = l.Store.LockSender(wait)
-	if !errors.Is(err, loopdir.ErrLocked) {
-		return unlock, err
-	}
-	p, unread := l.Look()
-	if unread != nil {
-		return nil, err
-	}
-	var end time.Time
-	for _, n := range p.Snapshot.State.Notices {
-		if !l.untold(n) {
-			continue
-		}
-		if at := gjson.GetBytes(n.Payload, "endedAt").Time(); at.After(end) {
-			end = at
-		}
-		end = end.Add(total(p.noticeCommands(n)))
-	}
-	if time.Now().Before(end.Add(senderSlack)) {
-		return nil, err
-	}
-	return func() {}, nil
 }
 
 // noticeCommands returns the notifiers of an ending.
@@ -144,7 +113,7 @@ func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 		if err != nil || !slices.ContainsFunc(state.Notices, l.untold) {
 			return err
 		}
-		unlock, err := l.lockSender(senderWait)
+		unlock, err := l.Store.LockSender(senderWait)
 		if errors.Is(err, loopdir.ErrLocked) {
 			return nil
 		}

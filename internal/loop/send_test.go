@@ -29,28 +29,6 @@ func TestTellBesideLook(t *testing.T) {
 	}
 }
 
-// A process that keeps the sender's lock for ever keeps no ending back.
-func TestTellBesideLock(t *testing.T) {
-	for age, want := range map[time.Duration]int{time.Hour: 1, time.Minute: 0} {
-		project, l, _, _ := ended(t, age)
-		unlock, err := l.Store.LockSender(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer unlock()
-		if l.Untold() != want {
-			t.Errorf("%d notices are left after %s; want %d", l.Untold(), age, want)
-		}
-		if err := l.Tell(t.Context()); err != nil {
-			t.Error(err)
-		}
-		told, _ := os.ReadFile(filepath.Join(project, "told"))
-		if bytes.Count(told, []byte("told")) != want {
-			t.Errorf("told %q after %s; want it %d times", told, age, want)
-		}
-	}
-}
-
 // A record that cannot be read may have a notice: that is an error, not nothing to tell.
 func TestTellWithoutRecord(t *testing.T) {
 	_, l, _, _ := ended(t, time.Hour)
