@@ -589,6 +589,9 @@ func stagnation(st *stop) answer {
 		when = "after %d iterations in a row"
 	}
 	needs := fmt.Sprintf("list and work were the same "+when, st.next.Unchanged)
+	if st.d.Problem != nil {
+		needs = fmt.Sprintf("the list was broken "+when+": %s", st.next.Unchanged, plain.Line(st.d.Problem.Error(), 500))
+	}
 	if len(st.Trees) > 0 {
 		needs += ", but files changed in other work trees: " + Names(st.Trees)
 	}

@@ -67,6 +67,9 @@ func why(p *loop.Picture, s decide.State) string {
 			return NoListProof(s.Status, s.ExitReason, len(p.Snapshot.Checks)) + after
 		}
 	}
+	if list.Err != nil { // nobody knows how many features there are
+		so = "the list cannot be read: " + plain.Line(list.Err.Error(), 500)
+	}
 	switch s.ExitReason {
 	case decide.AllFeaturesPass:
 		return so + after
@@ -96,8 +99,8 @@ func why(p *loop.Picture, s decide.State) string {
 	case decide.SetAside:
 		return fmt.Sprintf("%s; %s. '%s' tries again.", s.Needs, so, p.Resume(s))
 	case decide.ByEvaluator, decide.NoProgress:
-		if list.Err != nil {
-			so = plain.Line(list.Err.Error(), 500)
+		if list.Err != nil && strings.Contains(s.Needs, plain.Line(list.Err.Error(), 500)) {
+			break
 		}
 		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, p.Resume(s))
 	case decide.PermissionDenied:
