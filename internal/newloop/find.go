@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +26,12 @@ import (
 // listNames are the names of lists, below a project's root.
 var listNames = []string{loopdir.ListFile, "prd.json", ".taskmaster/tasks/tasks.json"}
 
-// otherLists are names of files that may be the person's list, or be about something else. One counts if something in
-// it is open.
+// otherLists are patterns of files that may be the person's list, or be about something else. One counts if something
+// in it is open.
 var otherLists = []string{
 	"PRD.md", "TODO.md", "TASKS.md", "docs/" + loopdir.ListFile, "docs/prd.json", "docs/PRD.md", "scripts/ralph/prd.json",
-	".beads/issues.jsonl",
+	".beads/issues.jsonl", "tasks/tasks.json", ".ralph/fix_plan.md", "specs/*/tasks.md", ".kiro/specs/*/tasks.md",
+	"openspec/changes/*/tasks.md", "docs/plans/*.md",
 }
 
 // findList looks for the list: none of a loop with a task, the one that is named, that of a loop that is there already,
@@ -76,24 +78,18 @@ func (m *Maker) search() (string, error) {
 	if m.takenUp {
 		return "", nil
 	}
-	var found []string
-	for _, name := range listNames {
-		_, err := os.Lstat(filepath.Join(m.Project, filepath.FromSlash(name)))
-		switch {
-		case err == nil:
-			found = append(found, name)
-		case !loopdir.Absent(err):
-			return "", err
-		}
+	found, err := m.listsIn(m.Project)
+	if err != nil {
+		return "", err
 	}
-	if len(found) == 0 {
-		found = slices.DeleteFunc(slices.Clone(otherLists), func(name string) bool {
-			list := loopdir.ReadList(filepath.Join(m.Project, filepath.FromSlash(name)), m.reading, m.Dir, m.Project)
-			return list.Err != nil || list.Passed() == len(list.Items)
-		})
+	if near := slices.DeleteFunc(slices.Clone(found), m.isElsewhere); len(near) > 0 {
+		found = near
 	}
 	switch {
 	case len(found) == 1:
+		if found[0] != loopdir.ListFile {
+			fmt.Fprintf(m.Out, "the list is %s\n", plain.Line(found[0], 500))
+		}
 		return found[0], nil
 	case len(found) > 1 && cli.CanAsk():
 		return cli.Choose(m.Out, "Which list?", found)
@@ -106,6 +102,42 @@ func (m *Maker) search() (string, error) {
 	return "", cli.Usagef(`this project has no list; write one, such as %s with [{"id": "login", "title": "Log in", `+
 		`"passes": false}], or name yours: %s FILE; ralph-stop-hook init --example makes one to try`, loopdir.ListFile,
 		m.ByList)
+}
+
+// listsIn returns the lists of a folder, below it and with slashes: those of listNames, else those of otherLists.
+func (m *Maker) listsIn(dir string) (found []string, err error) {
+	for _, name := range listNames {
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		switch {
+		case err == nil:
+			found = append(found, name)
+		case !loopdir.Absent(err):
+			return nil, err
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	for _, pattern := range otherLists {
+		names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are right
+		for _, name := range names {
+			list := loopdir.ReadList(filepath.Join(dir, filepath.FromSlash(name)), m.reading, m.Dir, dir)
+			if list.Err == nil && list.Passed() < len(list.Items) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found, nil
+}
+
+// isElsewhere reports whether a list is not in a folder of the project that the working folder is in.
+func (m *Maker) isElsewhere(list string) bool {
+	cwd, err := WorkingFolder()
+	if err != nil {
+		return true
+	}
+	below, err := filepath.Rel(filepath.Join(m.Project, filepath.FromSlash(path.Dir(list))), cwd)
+	return err != nil || path.Dir(list) == "." || !filepath.IsLocal(below)
 }
 
 // namedList returns the path of the list that a person names, with its tag, below the project.
@@ -152,8 +184,8 @@ func (m *Maker) projectFolder() (string, error) {
 		return cwd, err
 	}
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		has := func(name string) bool { return loopdir.Exists(filepath.Join(dir, name)) }
-		if slices.ContainsFunc(listNames, has) || has(loopdir.Below) {
+		lists, _ := m.listsIn(dir) // findList says what is wrong there
+		if len(lists) > 0 || loopdir.Exists(filepath.Join(dir, loopdir.Below)) {
 			if dir != cwd {
 				fmt.Fprintf(m.Out, "the project is %s, which has the list or the loops\n", plain.Line(dir, 4096))
 			}
