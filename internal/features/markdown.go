@@ -45,7 +45,8 @@ func (p *parser) readMarkdown() bool {
 		begin := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
-		r.Next(line)
+		usual := withUsualMarks(line)
+		r.Next(usual)
 		r.line++
 		if r.Kept < r.depth {
 			r.finish()
@@ -59,7 +60,7 @@ func (p *parser) readMarkdown() bool {
 			p.all = nil
 			return true
 		}
-		text := line[r.Text:]
+		text := line[len(line)-len(usual)+r.Text:]
 		box, isBox := readBox(text)
 		switch {
 		case r.Kind == markdown.Text && r.First && isBox:
@@ -70,7 +71,7 @@ func (p *parser) readMarkdown() bool {
 				return true
 			default:
 				r.finish()
-				p.addCheckbox(&r, box, text, begin, begin+r.Text)
+				p.addCheckbox(&r, box, line, begin, len(line)-len(text))
 			}
 			continue
 		case r.Kind == markdown.Heading && r.Depth() == 0:
@@ -127,7 +128,7 @@ func readBox(text string) (b box, is bool) {
 	if optional, has := strings.CutPrefix(rest, "*"); has {
 		b.optional = optional == "" || optional[0] == ' ' || optional[0] == '\t'
 	}
-	b.joined = rest != "" && behind != ' ' && behind != '\t' && !b.optional
+	b.joined = rest != "" && !unicode.IsSpace(behind) && !b.optional
 	switch {
 	case size != len(mark), !b.done && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 		return b, false
@@ -141,12 +142,38 @@ func readBox(text string) (b box, is bool) {
 // boxIn returns the checkbox behind the marks of lists and headings in a line, and its offset, -1 if there is none. Not
 // each is an item: one may be in code, or in a comment.
 func boxIn(line string) (b box, at int) {
-	text := strings.TrimLeft(line, " \t>-+*#•–—0123456789.)")
+	text := strings.TrimLeftFunc(line, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune(">-+*#0123456789.)"+bullets, r)
+	})
 	b, is := readBox(text)
 	if !is {
 		return b, -1
 	}
 	return b, len(line) - len(text)
+}
+
+// bullets stand for the - of a list where a text comes from a word processor or a chat.
+const bullets = "•◦▪‣∙·●○–—"
+
+// withUsualMarks returns a line with a checkbox, with a - in place of a bullet, and a space in place of each blank or
+// invisible character before the box that Markdown does not know. Any other line stays as it is.
+func withUsualMarks(line string) string {
+	at := strings.IndexByte(line, '[')
+	if at < 0 || !strings.ContainsFunc(line[:at], func(r rune) bool { return r > unicode.MaxASCII }) {
+		return line
+	}
+	if _, boxAt := boxIn(line); boxAt != at {
+		return line
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r <= unicode.MaxASCII:
+			return r
+		case strings.ContainsRune(bullets, r):
+			return '-'
+		}
+		return ' '
+	}, line[:at]) + line[at:]
 }
 
 // leaveBox notes the checkbox of a line that is no item, though a person may take it for one. Nobody takes a box in a
@@ -157,7 +184,7 @@ func (p *parser) leaveBox(r *markdownReader, line string) {
 		return
 	}
 	text := line[at+b.length:]
-	bare := !strings.ContainsAny(line[:at], "-+*#•–—.)")
+	bare := !strings.ContainsAny(line[:at], "-+*#.)"+bullets)
 	if bare && (r.Kind != markdown.Text || !b.blank || strings.Contains(text, "[")) || r.legend && beginsWithState(text) {
 		return
 	}
@@ -185,9 +212,9 @@ func (r *markdownReader) section(title string) {
 	}
 }
 
-// addCheckbox adds the item whose text begins with a box. Begin and boxAt are the offsets of its line and its box.
-func (p *parser) addCheckbox(r *markdownReader, b box, text string, begin, boxAt int) {
-	shown, title := text[:b.length], text[b.length:]
+// addCheckbox adds the item of a line with a box. Begin is the offset of the line, boxAt that of the box in it.
+func (p *parser) addCheckbox(r *markdownReader, b box, line string, begin, boxAt int) {
+	before, shown, title := line[:boxAt], line[boxAt:boxAt+b.length], line[boxAt+b.length:]
 	if b.optional {
 		title = title[1:]
 	}
@@ -197,7 +224,7 @@ func (p *parser) addCheckbox(r *markdownReader, b box, text string, begin, boxAt
 	}
 	item := Item{
 		ID: slug(r.title), Derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
-		mark: checkbox, markAt: boxAt, markLen: b.length, Passes: b.done, dropped: r.notWork+r.optional > 0,
+		mark: checkbox, markAt: begin + boxAt, markLen: b.length, Passes: b.done, dropped: r.notWork+r.optional > 0,
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(item.number)
@@ -207,29 +234,45 @@ func (p *parser) addCheckbox(r *markdownReader, b box, text string, begin, boxAt
 		p.leftOut.add(r.line, "optional", r.title)
 	case r.notWork > 0:
 		p.leftOut.add(r.line, fmt.Sprintf("below %q", r.notWorkTitle), r.title)
-	case b.joined || !slices.Contains([]string{"[ ]", "[x]", "[X]"}, shown):
-		read := " read as open"
-		if b.done {
-			read = " read as done"
-		}
-		if b.joined {
-			read = " without a space" + read
-		}
-		clean := strings.Map(func(r rune) rune { // plain.Line would make one space of several
-			switch {
-			case unicode.IsSpace(r):
-				return ' '
-			case !unicode.IsGraphic(r):
-				return -1
-			}
-			return r
-		}, shown)
-		p.slips.add(r.line, clean+read, r.title)
+	default:
+		p.nameSlip(r, b, before, shown, title)
 	}
 	r.legend = false
 	p.all = append(p.all, item)
 	p.outlines = append(p.outlines, outlineOf(r.depth, r.title))
 	r.item, r.outline = &p.all[len(p.all)-1], &p.outlines[len(p.outlines)-1]
+}
+
+// nameSlip notes a box that is not written as usual, or whose line is not, with what is before and behind it.
+func (p *parser) nameSlip(r *markdownReader, b box, before, shown, behind string) {
+	if strings.ContainsFunc(before, func(r rune) bool { return r > unicode.MaxASCII }) {
+		shown = before + shown
+	}
+	if blank, size := utf8.DecodeRuneInString(behind); size > 1 && unicode.IsSpace(blank) {
+		shown += behind[:size]
+	}
+	if !b.joined && slices.Contains([]string{"[ ]", "[x]", "[X]"}, shown) {
+		return
+	}
+	read := " read as open"
+	if b.done {
+		read = " read as done"
+	}
+	if b.joined {
+		read = " without a space" + read
+	}
+	clean := strings.Map(func(r rune) rune { // plain.Line would make one space of several
+		switch {
+		case r > unicode.MaxASCII && (unicode.IsSpace(r) || !unicode.IsGraphic(r)):
+			return '␣'
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, strings.TrimLeft(shown, " \t"))
+	p.slips.add(r.line, clean+read, r.title)
 }
 
 // LineNotes says something about lines of a list, each time with the line's number and text.

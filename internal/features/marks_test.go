@@ -17,7 +17,7 @@ func TestBoxMarks(t *testing.T) {
 			"", "", "", "line 1, [✓] read as done: a/line 2, [✔] read as done: b/line 3, [✔️] read as done: c",
 		},
 		"- [] a\n- [  ] b\n- [\u3000] c\n": {
-			"a b c", "", "", "line 1, [] read as open: a/line 2, [  ] read as open: b/line 3, [ ] read as open: c",
+			"a b c", "", "", "line 1, [] read as open: a/line 2, [  ] read as open: b/line 3, [␣] read as open: c",
 		},
 		"- [-] a\n- [~] ~~b~~\n- [❌] c\n": {
 			"a b c", "", "", "line 1, [-] read as open: a/line 2, [~] read as open: ~~b~~/line 3, [❌] read as open: c",
@@ -32,6 +32,16 @@ func TestBoxMarks(t *testing.T) {
 		},
 		"# Later (optional)\n- [] a\n# Now\n- [ ] b\n": {"b", "a", `line 2, below "Later (optional)": a`, ""},
 
+		// A bullet of a word processor, and blanks that are no spaces.
+		"- [x] a\n• [ ] b\n  ◦ [x] c\n– [] d\n> • [ ] e\nsome text — [ ] no\n": {
+			"b d e", "", "", "line 2, • [ ] read as open: b/line 3, ◦ [x] read as done: c/line 4, – [] read as open: d/" +
+				"line 5, > • [ ] read as open: e",
+		},
+		"\u00a0- [ ] a\n-\u00a0[x] b\n- [ ]\u00a0c\n\u200b* [ ] d\n": {
+			"a c d", "", "", "line 1, ␣- [ ] read as open: a/line 2, -␣[x] read as done: b/line 3, [ ]␣ read as open: c/" +
+				"line 4, ␣* [ ] read as open: d",
+		},
+
 		// What a legend says of a mark counts for nothing, and its entries are no items.
 		"Key: [x] done, [~] skipped\n\n- [~] a\n": {
 			"a", "", "", "line 3, [~] read as open: a",
@@ -44,7 +54,7 @@ func TestBoxMarks(t *testing.T) {
 		"# A\n\n    - [ ] no\n\n- [ ] a\n":             {"a", "", "line 3, indented as code: no", ""},
 		"<details>\n- [ ] no\n</details>\n\n- [ ] a\n": {"a", "", "line 2, inside HTML: no", ""},
 		"Text\n2. [ ] no\n\n- [ ] a\n":                 {"a", "", "line 2, not a list item: no", ""},
-		"- [ ] a\n[ ] no\n-[x] no\n• [] no\n": {
+		"- [ ] a\n[ ] no\n-[x] no\n•[] no\n": {
 			"a", "", "line 2, not a list item: no/line 3, not a list item: no/line 4, not a list item: no", "",
 		},
 		"## [ ] Part\n- [ ] a\n":                                   {"a", "", "line 1, a heading: Part", ""},
