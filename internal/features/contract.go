@@ -27,8 +27,8 @@ const (
 // or blocked. Nothing else in the file counts. Items that the file adds come last.
 func (l List) TakeFlags(file List) List {
 	merged := List{
-		Reading: l.Reading, HasEntries: l.HasEntries, Tags: file.Tags, LeftOut: file.LeftOut, Slips: file.Slips,
-		shape: file.shape, text: l.text,
+		Reading: l.Reading, HasEntries: l.HasEntries, Tags: file.Tags,
+		LeftOut: file.LeftOut, Slips: file.Slips, Unread: l.Unread, shape: file.shape, text: l.text,
 		all: make([]Item, 0, len(l.all)), byID: make(map[string]int, len(l.all)),
 	}
 	if len(file.all) == 0 {

@@ -75,6 +75,9 @@ type List struct {
 	// Of Markdown: the checkboxes that are no work, and those of the work that are not written as usual.
 	LeftOut, Slips LineNotes
 
+	// Of JSON: what says which items others need, and cannot be read.
+	Unread LineNotes
+
 	all     []Item           // Items and Dropped; nil for a list that was not parsed
 	byID    map[string]int   // indexes of all; nil for a list that was not parsed
 	parents map[string][]int // by id, indexes of the items that a tracker calls its parents

@@ -77,37 +77,82 @@ func (l *List) taskOf(item *Item) *Item {
 	return nil
 }
 
-// The types of a tracker's records. A record of any other type is for people.
-const (
-	blocking     = "  blocks conditional-blocks waits-for " // or without a type
-	parentRecord = "parent-child"
-)
+// parentRecord is the kind of a tracker's record that says which item another one is a part of.
+const parentRecord = "parent-child"
 
-// name is how an item names another one: by its id, or in a record of a tracker.
+// The kinds of records: of those that are waited for, and of those that are for people.
+var blockingRecords, otherRecords = table.Set("blocking records"), table.Set("other records")
+
+// name is how an item names another one: by its id, or in a record.
 type name struct {
-	id       string
-	kind     string // of a record
-	isRecord bool
+	id         string
+	kind       string // of a record
+	isTracker  bool   // the record is a tracker's
+	isReadable bool   // we know which item it names, and what for
 }
 
-// names yields the names in what an item has for its needs: one id, an array of ids, or a tracker's records
+// names yields the names in what an item has for its needs: one id, an array of ids, or records such as a tracker's
 // {depends_on_id, type}.
 func names(needs string) iter.Seq[name] {
 	return func(yield func(name) bool) {
 		for _, v := range gjson.Parse(needs).Array() {
-			n := name{id: v.Str}
 			switch {
+			case v.IsArray(): // an item had two keys for its needs
+				for n := range names(v.Raw) {
+					if !yield(n) {
+						return
+					}
+				}
 			case v.IsObject():
-				n.id = cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String())
-				n.kind, n.isRecord = cmp.Or(v.Get("type").String(), v.Get("dependency_type").String()), true
-			case v.Type == gjson.Number:
-				n.id = v.Raw // 1.10 is not 1.1
-			}
-			if !yield(n) {
+				if !recordNames(v, yield) {
+					return
+				}
+			case !yield(name{id: idOf(v), isReadable: v.Type == gjson.String || v.Type == gjson.Number}):
 				return
 			}
 		}
 	}
+}
+
+func idOf(v gjson.Result) string {
+	if v.Type == gjson.Number {
+		return v.Raw // 1.10 is not 1.1
+	}
+	return v.Str
+}
+
+// recordNames yields the names in a record. It returns false if yield does.
+func recordNames(v gjson.Result, yield func(name) bool) bool {
+	record := name{kind: cmp.Or(v.Get("type").String(), v.Get("dependency_type").String())}
+	isKnown := record.kind == "" || blockingRecords()[record.kind] || otherRecords()[record.kind]
+	for _, key := range recordKeys() {
+		ids := v.Get(key)
+		if !ids.Exists() {
+			continue
+		}
+		record.isTracker = key == "depends_on_id" || key == "id"
+		for _, id := range ids.Array() {
+			record.id = idOf(id)
+			record.isReadable = isKnown && record.id != ""
+			if !yield(record) {
+				return false
+			}
+		}
+		return true
+	}
+	return yield(record)
+}
+
+var recordKeys = table.List("record keys")
+
+// isReadable reports whether we know what all that an item has for its needs stands for.
+func isReadable(needs string) bool {
+	for n := range names(needs) {
+		if !n.isReadable {
+			return false
+		}
+	}
+	return true
 }
 
 func sameNames(a, b string) bool {
@@ -118,7 +163,7 @@ func sameNames(a, b string) bool {
 // siblings by their own ids, without the task's.
 func (l *List) unmetNeeds(item *Item) (needs []need) {
 	for name := range names(item.needs) {
-		if name.isRecord && !strings.Contains(blocking, " "+name.kind+" ") || !name.isRecord && name.id == "" {
+		if name.id == "" || name.kind != "" && !blockingRecords()[name.kind] {
 			continue
 		}
 		n := need{id: name.id}
@@ -129,7 +174,7 @@ func (l *List) unmetNeeds(item *Item) (needs []need) {
 			}
 		}
 		at := l.index(n.id)
-		if at < 0 && name.isRecord || at >= 0 && l.all[at].Passes { // trackers leave out items that are closed
+		if at < 0 && name.isTracker || at >= 0 && l.all[at].Passes { // trackers leave out items that are closed
 			continue
 		}
 		if at >= 0 {

@@ -126,3 +126,53 @@ func TestSubtasksWait(t *testing.T) {
 		t.Errorf("%q", l.Why(item))
 	}
 }
+
+// TestNeeds gives what an item c has for its needs, in the shapes of public lists: which of a and b it waits for, and
+// what is named as not read.
+func TestNeeds(t *testing.T) {
+	for fields, want := range map[string][2]string{
+		`"dependsOn": "a"`:                                     {"a", ""},
+		`"dependencies": ["a", "b"]`:                           {"a b", ""},
+		`"dependencies": ["a"], "blocked_by": ["b"]`:           {"a b", ""},
+		`"dependsOn": {"target": "a"}`:                         {"a", ""},
+		`"dependencies": [{"target": "a"}, {"task_id": "b"}]`:  {"a b", ""},
+		`"dependencies": {"dependsOn": ["a", "b"]}`:            {"a b", ""},
+		`"dependencies": [{"id": "a", "type": "hard"}]`:        {"a", ""},
+		`"dependencies": [{"target": "a", "type": "related"}]`: {"", ""},
+		`"dependencies": [{"target": "a", "type": "data"}]`:    {"", `line 1, dependencies: [{"target": "a", "type": "data"}]`},
+		`"dependencies": {"a": true, "b": true}`:               {"", `line 1, dependencies: {"a": true, "b": true}`},
+		`"dependencies": [{"blocks": "a"}, "b"]`:               {"b", `line 1, dependencies: [{"blocks": "a"}, "b"]`},
+		`"requires": ["a"]`:                                    {"", `line 1, requires: ["a"]`},
+		`"dependencies": {}, "requires": [], "deps": null`:     {"", ""},
+	} {
+		l, problems, _ := Reading{}.Check([]byte(`[{"id": "c", "title": "C", ` + fields + `},
+			{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]`))
+		c, _ := l.Find("c")
+		var needs []string
+		for _, n := range l.unmetNeeds(&c) {
+			needs = append(needs, n.id)
+		}
+		got := [2]string{strings.Join(needs, " "), strings.Join(l.Unread.First, "/")}
+		if got != want || len(problems) > 0 || c.Workable() != (want[0] == "") {
+			t.Errorf("%s: %q, want %q (%v)", fields, got, want, problems)
+		}
+	}
+
+	// A record that names nothing in the list is a problem, but for one of a tracker: those leave out what is closed.
+	for fields, want := range map[string]int{`"target": "x"`: 1, `"depends_on_id": "x", "type": "blocks"`: 0} {
+		_, problems, _ := Reading{}.Check([]byte(`[{"id": "c", "title": "C", "dependencies": [{` + fields + `}]},
+			{"id": "a", "title": "A"}]`))
+		if len(problems) != want {
+			t.Errorf("%s: %v", fields, problems)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"tasks": [{"id": "a", "title": "A"}],` + "\n" + `"dependencies": {"a": []}}`:          `line 2, dependencies: {"a": []}`,
+		`{"id": "a", "title": "A", "dependencies": ["b"]}` + "\n" + `{"id": "b", "title": "B"}`: "",
+	} {
+		l, _ := Parse([]byte(text))
+		if got := strings.Join(l.Unread.First, "/"); got != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}

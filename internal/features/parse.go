@@ -62,6 +62,7 @@ type parser struct {
 	outlines []outline // of the items of Markdown
 	leftOut  LineNotes
 	slips    LineNotes
+	unread   LineNotes
 }
 
 // fail records a problem at an offset of the text.
@@ -92,7 +93,8 @@ func (r Reading) parse(data []byte) (List, []error) {
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, remarks: p.remarks, all: p.all, HasEntries: p.entries,
-		Reading: r, bom: len(data) - len(text), text: p.text, LeftOut: p.leftOut, Slips: p.slips,
+		Reading: r, bom: len(data) - len(text), text: p.text,
+		LeftOut: p.leftOut, Slips: p.slips, Unread: p.unread,
 	}
 	list.assignIDs(p)
 	if p.shape == checkboxes {
@@ -216,6 +218,10 @@ func (p *parser) readObject(v gjson.Result, name string, isText bool) object {
 			o.isList, o.shape, o.from = true, tasks, len(p.all)
 			p.readPhases(value)
 			o.to = len(p.all)
+		case isText && slices.Contains(needKeys, key.Str):
+			if !isEmpty(value.Raw) {
+				p.unread.add(p.lineAt(key.Index), key.Str, value.Raw)
+			}
 		case value.IsObject() && isText && !o.isList:
 			if tag := p.readObject(value, key.Str, false); tag.isList {
 				o.tags = append(o.tags, tag)
@@ -256,7 +262,7 @@ func (p *parser) refuseTwice(o object) {
 
 // readLines reads a text with one object a line.
 func (p *parser) readLines(text []byte) error {
-	p.shape, p.all = lines, nil
+	p.shape, p.all, p.unread = lines, nil, LineNotes{} // the first item was read as what holds a list
 	at, number := 0, 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -406,10 +412,36 @@ func (p *parser) readField(item *Item, f *fields, key, value gjson.Result) {
 			item.hasEntries, p.entries = true, true
 		case slices.Contains(outKeys, key.Str):
 			f.out = f.out || value.Type == gjson.True
-		case slices.Contains(needKeys, key.Str) && value.Raw != "[]" && value.String() != "":
-			item.needs = value.Raw
+		case slices.Contains(needKeys, key.Str) && !isEmpty(value.Raw):
+			needs := value.Raw
+			if item.needs != "" {
+				needs = "[" + item.needs + "," + needs + "]"
+			}
+			item.needs = needs
+			if strings.Contains(needs, "{") && !isReadable(needs) {
+				p.unread.add(p.lineAt(key.Index), key.Str, needs)
+			}
+		case unreadNeeds()[key.Str] && !isEmpty(value.Raw):
+			p.unread.add(p.lineAt(key.Index), key.Str, value.Raw)
 		}
 	}
+}
+
+// isEmpty reports whether a value is as good as no value.
+func isEmpty(value string) bool {
+	switch value {
+	case "[]", "{}", `""`, "null", "false":
+		return true
+	}
+	return false
+}
+
+// lineAt returns the number of the line of an offset, 0 if more is noted than anybody reads.
+func (p *parser) lineAt(at int) int {
+	if p.unread.All >= MaxProblems {
+		return 0
+	}
+	return strings.Count(p.text[:at], "\n") + 1
 }
 
 // setMark takes a value as the mark of the item if it outweighs the one so far.

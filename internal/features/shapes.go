@@ -45,6 +45,7 @@ var (
 	descriptionKeys = []string{"description", "details", "detail", "body"}
 	acceptanceKeys  = table.List("acceptance")
 	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"}
+	unreadNeeds     = table.Set("unread needs")
 	labelKeys       = table.Set("labels")
 
 	// Keys that say with true that the item is no work.

@@ -3,6 +3,7 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -23,8 +24,8 @@ func ending(p *loop.Picture, s decide.State) string {
 // ShownNotes is how many notes of a kind ListNotes is asked for where there is little space.
 const ShownNotes = 3
 
-// ListNotes says which items of a list are no work, and which checkboxes are not written as usual. Of each kind it
-// shows at most so many.
+// ListNotes says which items of a list are no work, which checkboxes are not written as usual, and which dependencies
+// cannot be read. Of each kind it shows at most so many.
 func ListNotes(list features.List, most int) []string {
 	leftOut := list.LeftOut
 	if leftOut.All == 0 {
@@ -37,7 +38,8 @@ func ListNotes(list features.List, most int) []string {
 			leftOut.First = append(leftOut.First, plain.Line(name, 60))
 		}
 	}
-	return append(lineNotes("left out: ", leftOut, most), lineNotes("unusual boxes: ", list.Slips, most)...)
+	return slices.Concat(lineNotes("left out: ", leftOut, most), lineNotes("unusual boxes: ", list.Slips, most),
+		lineNotes("dependencies that cannot be read: ", list.Unread, most))
 }
 
 // lineNotes returns at most one text.

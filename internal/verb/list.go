@@ -38,7 +38,7 @@ func (v Verbs) List() *cobra.Command {
 			return nil
 		}
 		showItems(w, items)
-		if list := p.Snapshot.List.List; list.LeftOut.All+list.Slips.All > 0 { // of Markdown
+		if list := p.Snapshot.List.List; list.LeftOut.All+list.Slips.All+list.Unread.All > 0 {
 			showNotes(w, list, say.ShownNotes)
 		}
 		return nil
