@@ -225,6 +225,9 @@ func (i *Item) changes(entry *Item) []Change {
 		return nil
 	}
 	was, now := i.asksFor(), entry.asksFor()
+	if before, after := i.details(), entry.details(); !strings.HasPrefix(after, before) {
+		was, now = append(was, "details: "+before), append(now, "details: "+after)
+	}
 	switch {
 	case !slices.Equal(was, now):
 		return []Change{{i.ID, Reworded, was, now}}
@@ -232,6 +235,12 @@ func (i *Item) changes(entry *Item) []Change {
 		return []Change{{ID: i.ID, How: Reordered}}
 	}
 	return nil
+}
+
+// details returns what the item says behind its description.
+func (i Item) details() string {
+	texts := i.Descriptions()
+	return strings.Join(texts[min(1, len(texts)):], " ")
 }
 
 // asksFor returns in lines what an agent hears of the item, and what is run for it.

@@ -40,6 +40,7 @@ type Item struct {
 	Blocked  bool    // the list says that nobody can work on it now
 	Derived  bool    // ID is not in the list
 	IsAdded  bool    // it came into the list after a person trusted the others
+	Heading  string  // what the list has above it: headings of Markdown, or the name of its phase
 
 	waits bool   // it is open and needs an item that does not pass, or a later time
 	raw   string // the whole item, as JSON
@@ -49,6 +50,7 @@ type Item struct {
 	at              int    // offset in the text
 	markAt, markLen int    // the value of its mark, in the text
 	needs           string // the ids of the items that it needs, as JSON; "" if it says none
+	partOf          string // the id of the item of Markdown that it is nested in; "": none
 	subtasks        int    // how many items of List.all right before it are its subtasks
 	number          int    // in its array, from 1
 	mark            mark
@@ -80,7 +82,7 @@ type List struct {
 
 	all     []Item           // Items and Dropped; nil for a list that was not parsed
 	byID    map[string]int   // indexes of all; nil for a list that was not parsed
-	parents map[string][]int // by id, indexes of the items that a tracker calls its parents
+	parents map[string][]int // by id, indexes of its parents, as a tracker says, or a list of Markdown
 	shape   shape
 	remarks []error
 	bom     int    // length of the byte order mark
@@ -155,7 +157,7 @@ func (i Item) word() string {
 // is the first text of another key.
 func (i Item) Title() string {
 	title := textOf(i.firstOf(titleKeys()...))
-	if title != "" || i.Description() != "" || i.firstOf(acceptanceKeys()...).Exists() {
+	if title != "" || i.firstOf(descriptionKeys...).Exists() || i.firstOf(acceptanceKeys()...).Exists() {
 		return title
 	}
 	for key, value := range gjson.Parse(i.raw).ForEach {
@@ -186,14 +188,26 @@ func textOf(v gjson.Result) string {
 // Description returns what is to be done.
 func (i Item) Description() string { return textOf(i.firstOf(descriptionKeys...)) }
 
+// Descriptions returns all texts that say what is to be done. Behind the first one agents add their notes.
+func (i Item) Descriptions() (texts []string) {
+	for _, key := range descriptionKeys {
+		if text := textOf(i.firstOf(key)); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // Model returns the model that the item asks for.
 func (i Item) Model() string { return i.firstOf("model").String() }
 
 // Acceptance returns what must hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
-	for _, v := range i.firstOf(acceptanceKeys()...).Array() {
-		if text := textOf(v); text != "" {
-			texts = append(texts, text)
+	for _, key := range acceptanceKeys() {
+		for _, v := range i.firstOf(key).Array() {
+			if text := textOf(v); text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
 		}
 	}
 	if !i.hasEntries {

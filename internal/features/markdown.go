@@ -19,16 +19,18 @@ const maxDetails = 2000
 // markdownReader is what readMarkdown keeps from one line to the next.
 type markdownReader struct {
 	markdown.Reader
-	skip           []string // see Reading.Skip
-	line           int      // the number of the last one
-	legend         bool     // the text says that a list of marks follows
-	notWork        int      // level of the heading below which nothing is work; 0: no such heading
-	notWorkTitle   string   // of that heading
-	paragraph      string   // the text of the last one, which the next line may make a heading
-	item           *Item    // the one that lines describe; nil if none
-	outline        *outline // of that
-	depth          int      // how many containers the item is in, counting its own
-	optional       int      // how many containers an optional item is in that lines are below; 0: they are below none
+	skip           []string  // see Reading.Skip
+	line           int       // the number of the last one
+	legend         bool      // the text says that a list of marks follows
+	notWork        int       // level of the heading below which nothing is work; 0: no such heading
+	notWorkTitle   string    // of that heading
+	headings       [6]string // above the line, by level
+	heading        string    // all of them
+	paragraph      string    // the text of the last one, which the next line may make a heading
+	item           *Item     // the one that lines describe; nil if none
+	outline        *outline  // of that
+	depth          int       // how many containers the item is in, counting its own
+	optional       int       // how many containers an optional item is in that lines are below; 0: they are below none
 	title, details string
 }
 
@@ -204,12 +206,21 @@ func (p *parser) leaveBox(r *markdownReader, line string) {
 func (r *markdownReader) section(title string) {
 	r.finish()
 	r.legend = isLegend(title)
+	r.headings[r.Level-1] = plain.Line(title, 100)
+	clear(r.headings[r.Level:])
+	r.heading = joinHeadings(r.headings[:r.Level])
 	if r.notWork == 0 || r.Level <= r.notWork {
 		r.notWork = 0
 		if isSkipHeading(title, r.skip) {
 			r.notWork, r.notWorkTitle = r.Level, plain.Line(title, 40)
 		}
 	}
+}
+
+// joinHeadings returns in one line the titles of headings from outside.
+func joinHeadings(titles []string) string {
+	titles = slices.DeleteFunc(slices.Clone(titles), func(title string) bool { return title == "" })
+	return strings.Join(titles, " > ")
 }
 
 // addCheckbox adds the item of a line with a box. Begin is the offset of the line, boxAt that of the box in it.
@@ -223,7 +234,7 @@ func (p *parser) addCheckbox(r *markdownReader, b box, line string, begin, boxAt
 		r.optional = r.depth
 	}
 	item := Item{
-		ID: slug(r.title), Derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
+		ID: slug(r.title), Derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin, Heading: r.heading,
 		mark: checkbox, markAt: begin + boxAt, markLen: b.length, Passes: b.done, dropped: r.notWork+r.optional > 0,
 	}
 	if item.ID == "" {

@@ -33,6 +33,17 @@ func (l *List) allNeeds(item *Item) (needs []need) {
 	return needs
 }
 
+// Wholes returns the items that an item is a part of, the nearest first.
+func (l List) Wholes(item Item) (wholes []Item) {
+	if !item.isSubtask && l.parents == nil {
+		return nil
+	}
+	for _, whole := range l.allWholes(&item) {
+		wholes = append(wholes, *whole)
+	}
+	return wholes
+}
+
 // allWholes returns the items that an item is a part of, directly or not.
 func (l *List) allWholes(item *Item) []*Item {
 	seen := []*Item{item}
@@ -189,18 +200,25 @@ func (l *List) unmetNeeds(item *Item) (needs []need) {
 func (l *List) findParents() {
 	for n := range l.all {
 		item := &l.all[n]
+		if at := l.index(item.partOf); item.partOf != "" && at >= 0 {
+			l.addParent(item, at)
+		}
 		if !strings.Contains(item.needs, parentRecord) {
 			continue
 		}
 		for name := range names(item.needs) {
 			if at := l.index(name.id); name.kind == parentRecord && at >= 0 && at != n {
-				if l.parents == nil {
-					l.parents = map[string][]int{}
-				}
-				l.parents[item.ID] = append(l.parents[item.ID], at)
+				l.addParent(item, at)
 			}
 		}
 	}
+}
+
+func (l *List) addParent(item *Item, at int) {
+	if l.parents == nil {
+		l.parents = map[string][]int{}
+	}
+	l.parents[item.ID] = append(l.parents[item.ID], at)
 }
 
 // findWaiting sets waits of all items.

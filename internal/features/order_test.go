@@ -139,11 +139,13 @@ func TestNeeds(t *testing.T) {
 		`"dependencies": {"dependsOn": ["a", "b"]}`:            {"a b", ""},
 		`"dependencies": [{"id": "a", "type": "hard"}]`:        {"a", ""},
 		`"dependencies": [{"target": "a", "type": "related"}]`: {"", ""},
-		`"dependencies": [{"target": "a", "type": "data"}]`:    {"", `line 1, dependencies: [{"target": "a", "type": "data"}]`},
-		`"dependencies": {"a": true, "b": true}`:               {"", `line 1, dependencies: {"a": true, "b": true}`},
-		`"dependencies": [{"blocks": "a"}, "b"]`:               {"b", `line 1, dependencies: [{"blocks": "a"}, "b"]`},
-		`"requires": ["a"]`:                                    {"", `line 1, requires: ["a"]`},
-		`"dependencies": {}, "requires": [], "deps": null`:     {"", ""},
+		`"dependencies": [{"target": "a", "type": "data"}]`: {
+			"", `line 1, dependencies: [{"target": "a", "type": "data"}]`,
+		},
+		`"dependencies": {"a": true, "b": true}`:           {"", `line 1, dependencies: {"a": true, "b": true}`},
+		`"dependencies": [{"blocks": "a"}, "b"]`:           {"b", `line 1, dependencies: [{"blocks": "a"}, "b"]`},
+		`"requires": ["a"]`:                                {"", `line 1, requires: ["a"]`},
+		`"dependencies": {}, "requires": [], "deps": null`: {"", ""},
 	} {
 		l, problems, _ := Reading{}.Check([]byte(`[{"id": "c", "title": "C", ` + fields + `},
 			{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]`))
@@ -167,7 +169,8 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"tasks": [{"id": "a", "title": "A"}],` + "\n" + `"dependencies": {"a": []}}`:          `line 2, dependencies: {"a": []}`,
+		`{"tasks": [{"id": "a", "title": "A"}],` + "\n" + `"deps": 1, "dependencies": {"a": []}}`: `line 2, ` +
+			`dependencies: {"a": []}`,
 		`{"id": "a", "title": "A", "dependencies": ["b"]}` + "\n" + `{"id": "b", "title": "B"}`: "",
 	} {
 		l, _ := Parse([]byte(text))

@@ -69,6 +69,7 @@ func (l *List) nameNeeds(outlines []outline) {
 		if len(open) > 0 {
 			outer := open[len(open)-1]
 			needs[outer] = append(needs[outer], n)
+			l.all[n].partOf = l.all[outer].ID
 		}
 		open = append(open, n)
 		for _, label := range labelsIn(o.needs) {

@@ -41,6 +41,12 @@ func TestOutline(t *testing.T) {
   - [ ] 1.1 b
     Depends on: 1, 1.1
 `, "1.1; 1"},
+		"what the item needs that another one is nested in": {`- [ ] 1. a
+- [ ] 2. b
+  Depends on: 1
+  - [ ] 2.1 c
+    - [ ] 2.1.1 d
+`, "1; 2.1.1; 2.1; 2"},
 		"a label that is there twice": {`- [ ] 1. a
 - [ ] 1. b
 - [ ] 2. c

@@ -242,6 +242,10 @@ func (p *parser) readPhases(v gjson.Result) {
 		}
 		phase := p.readObject(value, "", false)
 		p.refuseTwice(phase)
+		name := plain.Line(value.Get("name").Str, 100)
+		for n := range p.all[phase.from:phase.to] {
+			p.all[phase.from+n].Heading = name
+		}
 		if !phase.isList {
 			p.fail(value.Index, `phase %d has no "tasks"`, n.Int()+1)
 		}

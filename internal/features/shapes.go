@@ -138,19 +138,14 @@ func stateOf(word string) (s state, known bool) {
 	if word == "" {
 		return open, true
 	}
-	s, known = lookUp(word)
-	if !known { // "✅ Done", "won't fix"
-		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		bare = strings.ReplaceAll(strings.ReplaceAll(bare, "'", ""), "’", "")
-		if bare != "" && bare != word {
-			return lookUp(bare)
+	bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) // "✅ Done"
+	bare = strings.ReplaceAll(strings.ReplaceAll(bare, "'", ""), "’", "")                                    // "won't fix"
+	for _, spelling := range []string{word, bare} {
+		spelling = strings.ToLower(strings.TrimSpace(spelling))
+		s, known = states()[strings.ReplaceAll(strings.ReplaceAll(spelling, "-", "_"), " ", "_")]
+		if known {
+			break
 		}
 	}
-	return s, known
-}
-
-func lookUp(word string) (s state, known bool) {
-	word = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), "-", "_"), " ", "_")
-	s, known = states()[word]
 	return s, known
 }

@@ -122,7 +122,7 @@ func unread(p *loop.Picture) string {
 
 // mustHold returns what must hold for a feature to pass. Its last line counts the points for which there is no room.
 func mustHold(item features.Item) []string {
-	points, more := say.Points(item, maxAnswer)
+	points, more := say.Points(item.Acceptance(), maxAnswer)
 	if more > 0 {
 		points = append(points, "and in the list "+plain.Count(more, "more point"))
 	}
