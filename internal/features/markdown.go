@@ -141,11 +141,11 @@ func readBox(text string) (b box, is bool) {
 	return b, true
 }
 
-// boxIn returns the checkbox behind the marks of lists and headings in a line, and its offset, -1 if there is none. Not
-// each is an item: one may be in code, or in a comment.
+// boxIn returns the checkbox behind the marks of lists, headings and tables in a line, and its offset, -1 if there is
+// none. Not each is an item: one may be in code, or in a comment.
 func boxIn(line string) (b box, at int) {
 	text := strings.TrimLeftFunc(line, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune(">-+*#0123456789.)"+bullets, r)
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune(">-+*#0123456789.()|"+bullets, r)
 	})
 	b, is := readBox(text)
 	if !is {
@@ -191,13 +191,15 @@ func (p *parser) leaveBox(r *markdownReader, line string) {
 		return
 	}
 	why := "not a list item"
-	switch r.Kind {
-	case markdown.Heading:
+	switch {
+	case r.Kind == markdown.Heading:
 		why = "a heading"
-	case markdown.Indented:
+	case r.Kind == markdown.Indented:
 		why = "indented as code"
-	case markdown.HTML:
+	case r.Kind == markdown.HTML:
 		why = "inside HTML"
+	case strings.Contains(line[:at], "|"):
+		why = "in a table"
 	}
 	p.leftOut.add(r.line, why, text)
 }

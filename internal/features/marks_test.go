@@ -57,6 +57,9 @@ func TestBoxMarks(t *testing.T) {
 		"- [ ] a\n[ ] no\n-[x] no\n•[] no\n": {
 			"a", "", "line 2, not a list item: no/line 3, not a list item: no/line 4, not a list item: no", "",
 		},
+		"| | |\n|-|-|\n| [ ] | no |\n| [x] | done |\n\n- [ ] a\n\n(2) [ ] no\n": {
+			"a", "", "line 3, in a table: | no |/line 8, not a list item: no", "",
+		},
 		"## [ ] Part\n- [ ] a\n":                                   {"a", "", "line 1, a heading: Part", ""},
 		"[x] is done, [ ] is open\n\n- [ ] a\n":                    {"a", "", "", ""},
 		"[x] is done\n\n[~] is begun\n\n- [ ] a":                   {"a", "", "", ""},
