@@ -96,7 +96,7 @@ var reliability = []row{
 		"Each session is once in `iterations.jsonl`",
 		test{"./cmd/ralph-runner", "^TestUnsaved$"},
 		"internal/record/files.go",
-		"	if f.root == nil || c == nil || !c.HasEnded() || f.has(r.ID, c.Number) {",
+		"	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.Before && f.has(r.ID, c.Number) {",
 		"	if f.root == nil || c == nil || !c.HasEnded() {",
 	},
 	{

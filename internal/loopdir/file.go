@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -210,6 +212,15 @@ func tailOf(f *os.File, info fs.FileInfo, n int64) ([]byte, error) {
 func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 	return replace(root, name, data, perm, false, nil)
 }
+
+// ReplaceCopy is Replace for a copy of what is on the disk elsewhere. It does not wait for the disk, so the copy may be
+// lost if the system goes down.
+func ReplaceCopy(root *os.Root, name string, data []byte) error {
+	return renameCopy(root, name, data)
+}
+
+// tempName returns a new name of a temporary file of the file name. Temporary knows it by its many digits.
+func tempName(name string) string { return "." + name + strconv.FormatInt(rand.Int64()|1<<62, 10) }
 
 // ErrChanged means that a file was edited after it was read.
 var ErrChanged = errors.New("somebody else edited it at the same time; try again")

@@ -53,6 +53,24 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	return err
 }
 
+// renameCopy is rename without waiting for the disk.
+func renameCopy(root *os.Root, name string, data []byte) error {
+	temp := tempName(name)
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp)
+	}
+	return err
+}
+
 // fresh is how long the time of a file may stay the same while it is written. Linux counts in steps of at most 10 ms.
 const fresh = 20 * time.Millisecond
 

@@ -3,9 +3,7 @@ package loopdir
 import (
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -16,7 +14,7 @@ import (
 // an open file fails here, and virus scanners and indexers open files for a moment. So
 // rename tries again for about two seconds.
 func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func(string) error) error {
-	temp := "." + name + strconv.FormatInt(rand.Int64()|1<<62, 10) // Temporary knows it by its many digits
+	temp := tempName(name)
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
@@ -39,6 +37,11 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	}
 	_ = root.Remove(temp)
 	return err
+}
+
+// renameCopy is rename with all that makes it succeed while others have the file open.
+func renameCopy(root *os.Root, name string, data []byte) error {
+	return rename(root, name, data, 0o644, nil)
 }
 
 // canKeepOwner reports whether a file that we replace can belong to whom it belongs to now.

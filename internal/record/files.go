@@ -17,6 +17,7 @@ import (
 // Files is the folder Folder, open for a run. Trouble with it stops no run. If it cannot be opened, nothing is written.
 type Files struct {
 	Trouble error    // why nothing is written; nil: there is no trouble
+	Before  int      // sessions that processes before this one have started: they may have written some of the lines
 	root    *os.Root // nil: nothing is written
 	id      string   // of the run
 	lines   [][]byte // for iterations.jsonl, which could not be written yet
@@ -66,22 +67,35 @@ func (f *Files) Close() {
 	}
 }
 
-// Text writes a file. What an agent has put there in its place, such as a pipe or a link, goes: nobody should wait for
-// that, or read another file.
+// Text writes a file.
 func (f *Files) Text(name, text string) error {
 	if f.root == nil {
 		return nil
 	}
-	if info, err := f.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		_ = f.root.RemoveAll(name)
-	}
+	f.makeRoom(name)
 	return loopdir.Replace(f.root, name, []byte(text), 0o644)
 }
 
-// JSON writes a value as a file. A disk that is full stops no run.
+// makeRoom removes what an agent has put in the place of a file, such as a pipe or a link: nobody should wait for that,
+// or read another file.
+func (f *Files) makeRoom(name string) {
+	if info, err := f.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		_ = f.root.RemoveAll(name)
+	}
+}
+
+// Copy writes a file that copies a part of the run's record. A disk that is full stops no run.
+func (f *Files) Copy(name string, data []byte) {
+	if f.root != nil {
+		f.makeRoom(name)
+		_ = loopdir.ReplaceCopy(f.root, name, data)
+	}
+}
+
+// JSON is Copy for a value.
 func (f *Files) JSON(name string, value any) {
 	if data, err := jsontext.Indent(value); err == nil {
-		_ = f.Text(name, string(data))
+		f.Copy(name, data)
 	}
 }
 
@@ -143,7 +157,7 @@ func (l *sessionLog) Close() error {
 // Session adds the line of a session that has ended, unless it is there. results are those of the loop's checks after
 // it; none if the session did not count, or if the step was taken by a process that was killed since.
 func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bool) {
-	if f.root == nil || c == nil || !c.HasEnded() || f.has(r.ID, c.Number) {
+	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.Before && f.has(r.ID, c.Number) {
 		return
 	}
 	l := c.Session

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
@@ -68,7 +70,7 @@ type Run struct {
 	Spent      Sum           `json:"spent"`
 	Problem    string        `json:"problem,omitempty"` // what went wrong in the last session
 	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
-	Work       []Work        `json:"work"`              // by feature, in the order of their first session
+	Work       []Work        `json:"work,omitempty"`    // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
@@ -88,6 +90,8 @@ type Run struct {
 
 	Cooling  []Cooling `json:"cooling,omitempty"`
 	Switches []Switch  `json:"switches,omitempty"`
+
+	encoded []encodedWork // Work when it was encoded last
 }
 
 // Sum is what sessions used together.
@@ -236,13 +240,48 @@ func (c *Chain) makesSense() bool {
 		!slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Limit < 1 })
 }
 
+// encodedWork is an entry of Work as JSON.
+type encodedWork struct {
+	work Work
+	text []byte
+}
+
+// Encode returns the record as JSON. A run over a long list has much work and saves often, so each entry is encoded
+// once for each change of it, on a line of its own.
+func (r *Run) Encode() ([]byte, error) {
+	rest := *r
+	rest.Work = nil
+	data, err := jsontext.Indent(&rest)
+	if err != nil || len(r.Work) == 0 {
+		return data, err
+	}
+	data = bytes.TrimSuffix(data, []byte("\n}\n"))
+	between := ",\n  \"work\": [\n    "
+	for i, w := range r.Work {
+		if i == len(r.encoded) {
+			r.encoded = append(r.encoded, encodedWork{})
+		}
+		one := &r.encoded[i]
+		if one.text == nil || one.work != w {
+			one.work = w
+			one.text, err = json.Marshal(w)
+			if err != nil {
+				return nil, err
+			}
+		}
+		data = append(append(data, between...), one.text...)
+		between = ",\n    "
+	}
+	return append(data, "\n  ]\n}\n"...), nil
+}
+
 // Save writes the record.
 func (r *Run) Save(store *loopdir.Store) error {
-	data, err := json.MarshalIndent(r, "", " ")
+	data, err := r.Encode()
 	if err != nil {
 		return err
 	}
-	return store.SaveRun(append(data, '\n'))
+	return store.SaveRun(data)
 }
 
 // Session returns the name by which the loop knows the run.

@@ -277,6 +277,9 @@ func (r *Run) openFiles() (err error) {
 	if r.files == nil {
 		r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	}
+	if err == nil {
+		r.files.Before = r.Record.Sessions
+	}
 	return err
 }
 
@@ -626,10 +629,14 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 
 // save writes the record of the run, and its copy for people.
 func (r *Run) save() error {
-	if err := r.Record.Save(r.store); err != nil {
+	data, err := r.Record.Encode()
+	if err == nil {
+		err = r.store.SaveRun(data)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot save the run's record: %w", err)
 	}
-	r.files.JSON("run-"+r.Record.ID+".json", &r.Record)
+	r.files.Copy("run-"+r.Record.ID+".json", data)
 	if r.Record.Chain != nil {
 		r.files.JSON("chain-"+r.Record.ID+".json", r.Record.ChainFile())
 	}
