@@ -131,9 +131,9 @@ var reliability = []row{
 		"[Event commands](../runner.md#event-commands) run at most once an iteration.",
 		runner("hooks"),
 		"internal/run/session.go",
-		"		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)\n",
-		`		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
-		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
+		"		r.hooks(s, countedEvents, told)\n",
+		`		r.hooks(s, countedEvents, told)
+		r.hooks(s, countedEvents, told)
 `,
 	},
 	{

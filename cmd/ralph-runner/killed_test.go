@@ -257,6 +257,31 @@ func kill(t *testing.T, name string, far int, args ...string) {
 	}
 }
 
+// TestFlushes counts how often a run waits for the disk: a session has its record flushed when it starts and when it
+// has ended, and the copy for people never.
+func TestFlushes(t *testing.T) {
+	t.Parallel()
+	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
+		t.Skipf("needs strace and the right to trace: %v", err)
+	}
+	w := newTrial(t, "--agent", "worker")
+	trace := filepath.Join(w.dir, "trace")
+	if err := w.work("-f", "-y", "-o", trace, "-e", "trace=fsync", "-e", "signal=none"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sessions, others = 2, 3 // the run begins, counts the last session, and ends
+	if got := strings.Count(string(text), "/.run.json"); got != 2*sessions+others {
+		t.Errorf("the record was flushed %d times:\n%s", got, text)
+	}
+	if got := strings.Count(string(text), ".agent-state/.run-"); got != 0 {
+		t.Errorf("the copy was flushed %d times", got)
+	}
+}
+
 // TestUnsaved resumes a run whose record knows of no end of its session: that could not be saved. The loop has counted
 // the session, so the run counts it, too, and it is there once. What it cost is not known.
 func TestUnsaved(t *testing.T) {

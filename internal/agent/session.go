@@ -33,9 +33,9 @@ type Session struct {
 	MaxCostUSD float64 // it is stopped when it has used this much, if the agent tells that as it goes; 0: no bound
 	MaxTokens  int64
 
-	Started func(pid int)   // is called when the process runs; may be nil
-	Hear    func(Heard)     // is called after each line, and not twice at a time; may be nil
-	Kill    <-chan struct{} // closed: the agent is killed, and not asked first
+	Started func(pid int) error // is called when the guard runs; its error lets no agent start; may be nil
+	Hear    func(Heard)         // is called after each line, and not twice at a time; may be nil
+	Kill    <-chan struct{}     // closed: the agent is killed, and not asked first
 }
 
 // Ended is how a session ended.

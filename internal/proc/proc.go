@@ -44,8 +44,9 @@ type Cmd struct {
 	Now   <-chan struct{}
 	// Session starts the guard in a session of its own, without a terminal.
 	Session bool
-	// Started, if it is set, is called when the process runs. With Guard, the program starts only after it has returned.
-	Started func(pid int)
+	// Started, if it is set, is called when the guard runs. The program starts only after it has returned, and not if it
+	// returns an error.
+	Started func(pid int) error
 }
 
 // Result is how a subprocess ended.
@@ -108,7 +109,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Session {
 		ownSession(cmd)
 	}
-	kill, begin := cmd.Cancel, func() {}
+	kill, begin := cmd.Cancel, func(error) {}
 	if c.Guard != "" {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -125,19 +126,24 @@ func Run(ctx context.Context, c Cmd) Result {
 		if c.Leaves {
 			first[0] = leaves
 		}
-		begin = func() {
+		begin = func(refused error) {
 			defer func() { _ = recover() }()
 			defer close(sent)
+			if refused != nil {
+				hold.Close()
+				return
+			}
 			_, _ = hold.Write(append(first, c.Stdin...)) // returns when the guard has read it, or has ended
 		}
 	}
+	var refused error
 	err := cmd.Start()
 	if err == nil {
 		g.started()
 		if c.Started != nil {
-			c.Started(cmd.Process.Pid)
+			refused = c.Started(cmd.Process.Pid)
 		}
-		go begin() // the guard starts nothing before that
+		go begin(refused) // the guard starts nothing before that
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != "" && (!c.Leaves || ctx.Err() != nil || cmd.ProcessState.ExitCode() < 0) {
@@ -145,6 +151,10 @@ func Run(ctx context.Context, c Cmd) Result {
 		}
 	}
 	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.Bytes()}
+	if refused != nil {
+		r.NotRun, r.Err = true, refused
+		return r
+	}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
 		status := exitStatus(cmd.ProcessState)

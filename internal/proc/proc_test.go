@@ -155,15 +155,31 @@ func TestGuardWaits(t *testing.T) {
 		dir := t.TempDir()
 		begun := filepath.Join(dir, "begun")
 		c := Cmd{Shell: "cat > begun", Dir: dir, Guard: os.Args[0], Timeout: time.Minute, Stdin: []byte(input)}
-		c.Started = func(int) {
+		c.Started = func(int) error {
 			time.Sleep(300 * time.Millisecond)
 			if _, err := os.Stat(begun); err == nil {
 				t.Errorf("with %q as its input it ran before it was known", input)
 			}
+			return nil
 		}
 		r := Run(t.Context(), c)
 		if got, err := os.ReadFile(begun); string(got) != input || r.Err != nil {
 			t.Errorf("it read %q, want %q: %v, %+v", got, input, err, r)
+		}
+	}
+}
+
+// TestGuardRefused does not let a program start.
+func TestGuardRefused(t *testing.T) {
+	for _, input := range []string{"", "in"} {
+		dir, refused := t.TempDir(), errors.New("refused")
+		c := Cmd{Shell: "cat > begun", Dir: dir, Guard: os.Args[0], Timeout: time.Minute, Stdin: []byte(input)}
+		c.Started = func(int) error { return refused }
+		if r := Run(t.Context(), c); !r.NotRun || !errors.Is(r.Err, refused) {
+			t.Errorf("%+v", r)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+			t.Errorf("with %q as its input it ran", input)
 		}
 	}
 }

@@ -270,7 +270,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		l.writeOff(left)
 		left = nil
 	}
-	c, asked, err := l.starts(iteration, feature, func(c *record.Current) {
+	set := func(c *record.Current) {
 		one.Current = c
 		if c != nil {
 			c.Lane = one.Number
@@ -278,8 +278,10 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		if c != nil && left != nil {
 			c.Number, c.StartedAt, c.Claim = left.Number, left.StartedAt, left.Claim
 		}
-	})
-	if err != nil {
+	}
+	c, asked := l.starts(iteration, feature, set)
+	if err := l.save(); err != nil {
+		l.takeBack(set)
 		return nil, err
 	}
 	l.Screen.Session(l.Record, c, s, feature.Title())
@@ -287,7 +289,10 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	tree := l.trees[one.Dir]
 	session.Dir = tree.Project()
 	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
-	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
+	session.Started = func(pid int) error {
+		l.heard <- heard{lane: one, pid: pid}
+		return nil
+	}
 	log := l.files.Log(c.Number)
 	session.Log = log
 	one.stage = busy

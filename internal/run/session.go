@@ -115,13 +115,11 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 	return time.Time{}, "", ""
 }
 
-// session starts one session and waits for its end. The record knows of it before it starts.
+// session starts one session and waits for its end. The record has it, and its guard, before the agent starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := r.due(s)
-	c, asked, err := r.starts(s.Decision.Next.Iteration, feature, func(c *record.Current) { r.Record.Current = c })
-	if err != nil {
-		return agent.NoStart(err)
-	}
+	set := func(c *record.Current) { r.Record.Current = c }
+	c, asked := r.starts(s.Decision.Next.Iteration, feature, set)
 	log := r.files.Log(c.Number)
 	defer log.Close()
 	r.Screen.Session(r.Record, c, s, feature.Title())
@@ -130,19 +128,24 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	go r.watch(ctx, stop)
 	one := r.agentSession(c, asked, r.prompt(s, c, feature))
 	one.Log, one.Hear = log, func(h agent.Heard) { r.Screen.Heard(0, h) }
-	one.Started = func(pid int) {
+	var unsaved error
+	one.Started = func(pid int) error {
 		c.PID, c.Start = pid, proc.Start(pid)
-		_ = r.Record.Save(r.store) // a later save says so if it fails
+		unsaved = r.save()
+		return unsaved
 	}
 	e := one.Run(ctx)
+	if unsaved != nil {
+		r.takeBack(set)
+		return e
+	}
 	_ = r.ended(c, e) // the step that follows reports a disk that is full
 	return e
 }
 
-// starts notes that a session is about to start, or is offered to workers. set puts it into the record; it gets nil if
-// the record cannot be written.
-func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
-	error) {
+// starts notes that a session is about to start, or is offered to workers. set puts it into the record, which the
+// caller saves.
+func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked) {
 	r.sayBranch()
 	c := &record.Current{}
 	c.RunID, c.Iteration, c.Feature = r.Record.ID, iteration, feature.ID
@@ -153,15 +156,15 @@ func (r *Run) starts(iteration int, feature features.Item, set func(*record.Curr
 		r.begins(c, time.Now())
 	}
 	set(c)
-	asked := r.pick(c, feature)
-	if err := r.save(); err != nil {
-		if r.Engine == nil {
-			r.addSessions(-1) // the record on the disk does not have it
-		}
-		set(nil)
-		return nil, asked, err
+	return c, r.pick(c, feature)
+}
+
+// takeBack takes back a session that the record on the disk does not have.
+func (r *Run) takeBack(set func(*record.Current)) {
+	if r.Engine == nil {
+		r.addSessions(-1)
 	}
-	return c, asked, nil
+	set(nil)
 }
 
 // begins counts a session that begins, and gives it its number.
@@ -403,6 +406,20 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	return ownLimit{}
 }
 
+// countedEvents are the events of a session that is counted.
+var countedEvents = []string{config.PostIteration, config.OnIteration}
+
+// savesSoon reports whether the run saves its record next, before anybody can want to read there that a session is
+// counted: when the next session starts. A run that is killed before that counts the session again, as the loop's
+// record says.
+func (r *Run) savesSoon(s *loop.Step) bool {
+	if s == nil || s.Decision.Verdict != decide.Continue || r.Record.Chain != nil || r.Record.Options.Workers > 0 {
+		return false
+	}
+	hears := func(event string) bool { return len(r.commands(s.Picture, event)) > 0 }
+	return !hears(config.PreIteration) && !slices.ContainsFunc(countedEvents, hears)
+}
+
 // counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
 // took that. state is what the loop's record says then.
 func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
@@ -423,12 +440,14 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 	}
 	r.files.Session(&r.Record, c, results, true)
 	over := r.stepCounted(c, state)
-	if err := r.save(); err != nil {
-		return err
+	if !r.savesSoon(s) {
+		if err := r.save(); err != nil {
+			return err
+		}
 	}
 	if s != nil {
 		r.Screen.Counted(s)
-		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
+		r.hooks(s, countedEvents, told)
 	}
 	if over && state.Status == decide.InProgress {
 		r.stepBegins()
