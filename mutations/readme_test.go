@@ -114,7 +114,7 @@ var readme = []row{
 		"stays within your limit in dollars",
 		runner("prices"),
 		"internal/run/session.go",
-		"(spent.CostUSD+spent.Presumed >= o.MaxCostUSD || ",
+		"(spent.Dollars() >= o.MaxCostUSD || ",
 		"(",
 	},
 	{

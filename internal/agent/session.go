@@ -158,6 +158,19 @@ func (s *Session) settle(e *Ended, why error) {
 	}
 }
 
+// UsageIn returns what a session has used at least, and its model, as far as its output tells that, or the end of it.
+// model is the one that it was asked for.
+func (r Row) UsageIn(output []byte, model string) (Usage, string) {
+	p := formatOf(r.Output).parser()
+	lines := &Lines{Parser: p}
+	_, _ = lines.Write(output)
+	lines.Close()
+	u := p.Outcome(Exit{Code: -1}, time.Now()).Usage
+	u.TokensKnown, u.CostKnown = false, false
+	model = cmp.Or(p.Heard().Model, model, r.Model)
+	return r.priced(u, model), model
+}
+
 // watch is a Parser that two goroutines use: one gives it lines, the other looks at clocks.
 type watch struct {
 	Parser

@@ -120,6 +120,9 @@ func (nothing) Close() error                { return nil }
 // maxLog is how many bytes a session's log may have. Then it becomes N.log.1, and a new one begins.
 const maxLog = 16 << 20
 
+// MaxLogs is how many bytes all that is kept of a session's output may have.
+const MaxLogs = 2 * maxLog
+
 // sessionLog is a log that keeps its last maxLog bytes, and up to as many before them.
 type sessionLog struct {
 	root *os.Root

@@ -11,10 +11,17 @@ import (
 // Bill says what sessions used.
 func Bill(s Sum) string {
 	var parts []string
-	if s.TokensKnown {
-		parts = append(parts, plain.Tokens(s.Usage.Tokens())+" tokens")
+	if n := s.Usage.Tokens(); s.TokensKnown || n > 0 {
+		parts = append(parts, s.tokensAtLeast()+plain.Tokens(n)+" tokens")
 	}
 	return strings.Join(append(parts, Cost(s)), ", ")
+}
+
+func (s Sum) tokensAtLeast() string {
+	if s.UnknownTokens > 0 {
+		return "at least "
+	}
+	return ""
 }
 
 // Cost says what sessions cost, as far as it is known.
@@ -29,16 +36,32 @@ func Cost(s Sum) string {
 	return plain.Dollars(s.CostUSD, s.Estimated)
 }
 
-// SpentOf says how much of a bound is spent. What sessions cost of which that is not known is presumed.
+// Dollars returns what counts against a bound in dollars: what sessions have told, and what is presumed of others.
+func (s Sum) Dollars() float64 { return s.CostUSD + s.Presumed }
+
+// AllTokens is the same in tokens.
+func (s Sum) AllTokens() int64 { return s.Usage.Tokens() + s.PresumedTokens }
+
+// SpentOf says how much of a bound is spent.
 func SpentOf(s Sum, bound float64) string {
-	if !s.CostKnown && s.CostUSD == 0 {
+	switch {
+	case !s.CostKnown && s.CostUSD == 0:
 		return fmt.Sprintf("spent its $%.2f", bound) // the agent says so
+	case s.Presumed > 0:
+		return fmt.Sprintf("spent %s of $%.2f, including %s assumed for %s of unknown cost",
+			plain.Dollars(s.Dollars(), s.Estimated), bound, plain.Dollars(s.Presumed, s.Estimated),
+			plain.Count(s.Unknown, "session"))
 	}
-	text := fmt.Sprintf("spent %s of $%.2f", Cost(s), bound)
-	if s.Presumed > 0 {
-		text += fmt.Sprintf(", and presumably $%.3f more", s.Presumed)
+	return fmt.Sprintf("spent %s of $%.2f", Cost(s), bound)
+}
+
+// UsedOf says how many tokens of a bound are used.
+func UsedOf(s Sum, bound int64) string {
+	if s.PresumedTokens > 0 {
+		return fmt.Sprintf("used %d of %d tokens, including %d assumed for %s that did not report all", s.AllTokens(), bound,
+			s.PresumedTokens, plain.Count(s.UnknownTokens, "session"))
 	}
-	return text
+	return fmt.Sprintf("used %s%d of %d tokens", s.tokensAtLeast(), s.AllTokens(), bound)
 }
 
 // Used says what one session used.

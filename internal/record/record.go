@@ -101,6 +101,7 @@ type Sum struct {
 	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the dearest session of known cost
 	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond that
 
+	UnknownTokens  int   `json:"unknownTokens,omitempty"`  // sessions whose tokens are not fully known
 	MostTokens     int64 `json:"mostTokens,omitempty"`     // of the largest session of known tokens
 	PresumedTokens int64 `json:"presumedTokens,omitempty"` // that the others may have used beyond that
 }
@@ -115,6 +116,7 @@ func (s *Sum) Add(u agent.Usage) {
 	if u.TokensKnown {
 		s.MostTokens = max(s.MostTokens, u.Tokens())
 	} else {
+		s.UnknownTokens++
 		s.PresumedTokens += max(0, s.MostTokens-u.Tokens())
 	}
 	if u.CostKnown {

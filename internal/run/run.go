@@ -381,12 +381,16 @@ func (r *Run) pendingSession() *record.Current {
 	return nil
 }
 
-// notEnded notes an end of a session whose end is not recorded.
+// notEnded notes an end of a session whose end is not recorded. It has used at least what it says in its log. An agent
+// can write there, as it can write into the output of its client.
 func (r *Run) notEnded(c *record.Current) {
 	if !c.HasEnded() {
 		const why = "its end is not recorded: the run was killed, or could not write"
-		c.End(agent.Ended{Outcome: agent.Outcome{Class: agent.Stopped, Problem: why}, ExitCode: -1})
-		r.Record.Spent.Add(agent.Usage{})
+		e := agent.Ended{Outcome: agent.Outcome{Class: agent.Stopped, Problem: why}, ExitCode: -1}
+		log := record.SessionLog(r.At.Project, r.Record.ID, c.Number, record.MaxLogs)
+		e.Usage, e.Heard.Model = r.rowOf(c).UsageIn(log, c.Model)
+		c.End(e)
+		r.spends(c, e)
 		r.noteFiles(true)
 	}
 }

@@ -75,11 +75,11 @@ func TestSpent(t *testing.T) {
 	}{
 		{record.Options{}, ""},
 		{record.Options{MaxCostUSD: 1.51}, ""},
-		{record.Options{MaxCostUSD: 1.5}, "budget: the run has spent at least $1.000 (of 1 session unknown) of $1.50, " +
-			"and presumably $0.500 more (--max-cost)"},
+		{record.Options{MaxCostUSD: 1.5}, "budget: the run has spent $1.500 of $1.50, including $0.500 assumed for " +
+			"1 session of unknown cost (--max-cost)"},
 		{record.Options{MaxTokens: 4501}, ""},
-		{record.Options{MaxTokens: 4500}, "budget: the run has used 3000 of 4500 tokens, and presumably 1500 more " +
-			"(--max-tokens)"},
+		{record.Options{MaxTokens: 4500}, "budget: the run has used 4500 of 4500 tokens, including 1500 assumed for " +
+			"1 session that did not report all (--max-tokens)"},
 		{record.Options{MaxIterations: 4}, ""},
 		{record.Options{MaxIterations: 3}, "max_iterations: the run has used up its 3 iterations (--max-iterations)"},
 	} {

@@ -184,11 +184,11 @@ func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) 
 	o, spent, row := r.Record.Options, r.Record.Spent, r.rowOf(c)
 	var tokens int64
 	if o.MaxTokens > 0 {
-		tokens = max(1, o.MaxTokens-spent.Tokens()-spent.PresumedTokens)
+		tokens = max(1, o.MaxTokens-spent.AllTokens())
 	}
 	cost := 0.0
 	if o.MaxCostUSD > 0 {
-		cost = max(0.01, o.MaxCostUSD-spent.CostUSD-spent.Presumed)
+		cost = max(0.01, o.MaxCostUSD-spent.Dollars())
 	}
 	asked.BudgetUSD = cost
 	if row.BudgetFlag != "" { // it ends by itself, and says what it has cost
@@ -234,13 +234,26 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 		c.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
 	before := r.Record.Spent
-	r.Record.Spent.Add(e.Usage)
-	if slices.Contains([]agent.Class{agent.Limit, agent.Transient, agent.NotStarted}, e.Class) { // it did no work
+	r.spends(c, e)
+	if slices.Contains(noMore, e.Class) {
 		r.Record.Spent.Presumed = before.Presumed
 		r.Record.Spent.PresumedTokens = before.PresumedTokens
 	}
 	r.Record.Denied += e.Denied
 	r.Record.Problem = e.Problem
+	err := r.save()
+	r.Screen.Ended(r.Record, c, e)
+	r.missPrice(c, e)
+	return err
+}
+
+// noMore are the classes of sessions that have used no more than they told, or hardly more: three did no work, and one
+// was stopped as soon as it told that it had used what was left.
+var noMore = []agent.Class{agent.Limit, agent.Transient, agent.NotStarted, agent.Budget}
+
+// spends adds what a session used to the sums.
+func (r *Run) spends(c *record.Current, e agent.Ended) {
+	r.Record.Spent.Add(e.Usage)
 	step := r.Record.Step()
 	if step != nil {
 		step.Spent.Add(e.Usage)
@@ -251,10 +264,6 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 		w.Took += e.Took
 		w.Spent.Add(e.Usage)
 	}
-	err := r.save()
-	r.Screen.Ended(r.Record, c, e)
-	r.missPrice(c, e)
-	return err
 }
 
 // missPrice says that a session's cost is not known for want of a price, once for each model.
@@ -374,10 +383,10 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	judged := c.HasEnded()
 	back := r.Record.Step().IsReview() && c.Own != nil && c.Own.Done // else the limit does not count
 	step := r.Record.UsedUp(more, back)
-	switch used := spent.Tokens() + spent.PresumedTokens; {
-	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || c.Class() == agent.Budget):
+	switch used := spent.AllTokens(); {
+	case o.MaxCostUSD > 0 && (spent.Dollars() >= o.MaxCostUSD || c.Class() == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
-		more := math.Ceil(2 * max(o.MaxCostUSD, spent.CostUSD+spent.Presumed))
+		more := math.Ceil(2 * max(o.MaxCostUSD, spent.Dollars()))
 		return ownLimit{decide.Budget, bill, "--max-cost", fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+
@@ -388,10 +397,7 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 			"use an agent that reports its tokens", o.MaxTokens)
 		return ownLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
-		bill := fmt.Sprintf("used %d of %d tokens", spent.Tokens(), o.MaxTokens)
-		if spent.PresumedTokens > 0 {
-			bill += fmt.Sprintf(", and presumably %d more", spent.PresumedTokens)
-		}
+		bill := record.UsedOf(spent, o.MaxTokens)
 		return ownLimit{decide.Budget, bill, "--max-tokens", fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
 	case step != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(step.Limit, "iteration"), plain.Line(step.Agent, 80))

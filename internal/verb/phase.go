@@ -236,6 +236,8 @@ type Spent struct {
 	CostKnown   bool    `json:"costKnown"` // false: no session has told its cost
 	Estimated   bool    `json:"estimated"` // in part, from prices
 	Unknown     int     `json:"unknown"`   // sessions that did not tell their cost
+
+	UnknownTokens int `json:"unknownTokens"` // sessions that did not tell all their tokens
 }
 
 // Tokens returns all tokens.
@@ -258,8 +260,12 @@ func (s *Spent) String() string {
 		return ""
 	}
 	said := []string{}
-	if s.TokensKnown {
-		said = append(said, plain.Tokens(s.Tokens())+" tokens")
+	atLeast := ""
+	if s.UnknownTokens > 0 {
+		atLeast = "≥"
+	}
+	if s.TokensKnown || s.Tokens() > 0 {
+		said = append(said, atLeast+plain.Tokens(s.Tokens())+" tokens")
 	}
 	said = append(said, cmp.Or(s.Cost(), "cost unknown"))
 	if s.Cost() != "" && s.Unknown > 0 {
