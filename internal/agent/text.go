@@ -43,6 +43,9 @@ func (p *textParser) Heard() Heard { return Heard{Text: p.last} }
 func (p *textParser) Outcome(exit Exit, _ time.Time) Outcome {
 	o := Outcome{Class: Done, Message: p.answer()}
 	if exit.Code != 0 {
+		if exit.Stderr == "" {
+			exit.Stderr = p.last
+		}
 		o.Class, o.Problem = Died, exit.problem("")
 	}
 	return o

@@ -36,10 +36,10 @@ func TestText(t *testing.T) {
 
 func TestTextExit(t *testing.T) {
 	for want, exit := range map[string]Exit{
-		"exit status 3":           {Code: 3},
+		"exit status 3: a":        {Code: 3},
 		"exit status 3: b\u00a0c": {Code: 3, Stderr: "a\n\x1b[31mb\u00a0c\x1b[0m\n\x1b[0m\n"},
-		"exit status 143, which means that a signal ended it": {Code: 143},
-		"ended by a signal": {Code: -1},
+		"exit status 143, which means that a signal ended it: a": {Code: 143},
+		"ended by a signal: a":                                 {Code: -1},
 		"exit status 137, which means that it was killed: out": {Code: 137, Stderr: "out"},
 	} {
 		got := feed(NewText(), []byte("a\n")).Outcome(exit, sampled)

@@ -91,6 +91,8 @@ func (s *Snapshot) failedAttempt(id string) Failure {
 		return Failure{}
 	case !s.Refused && !item.InFile():
 		return Failure{Why: "its entry is not in the list, so nobody can claim it"}
+	case !s.Refused && s.Broken != "":
+		return Failure{Why: s.failed()}
 	case !s.Refused:
 		return Failure{Why: "its session ended without a claim"}
 	case s.CheckFailed:

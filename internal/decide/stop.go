@@ -160,7 +160,7 @@ func agentAsksForPerson(st *stop) answer {
 	if status == Blocked || status == Escalated {
 		return finish(status, Asks, plain.Line(why, 500))
 	}
-	st.d.Promised = status == Complete && !st.Broken
+	st.d.Promised = status == Complete && st.Broken == ""
 	return answer{}
 }
 
@@ -592,11 +592,17 @@ func stagnation(st *stop) answer {
 	if st.d.Problem != nil {
 		needs = fmt.Sprintf("the list was broken "+when+": %s", st.next.Unchanged, plain.Line(st.d.Problem.Error(), 500))
 	}
+	if st.Broken != "" {
+		needs = st.failed() + "; " + needs
+	}
 	if len(st.Trees) > 0 {
 		needs += ", but files changed in other work trees: " + Names(st.Trees)
 	}
 	return finish(Stagnated, NoProgress, needs)
 }
+
+// failed says how the session broke off.
+func (s *Snapshot) failed() string { return "the last session failed: " + plain.Line(s.Broken, 300) }
 
 // maxBlocks bounds the times of blocks that the record keeps for one turn.
 const maxBlocks = 1000

@@ -342,7 +342,9 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 		return ev
 	}
 	ev.Message, ev.Claimed = c.Message, c.Claimed
-	ev.Broken = c.Class().Breaks()
+	if c.Class().Breaks() {
+		ev.Broken = cmp.Or(c.Problem, c.Outcome)
+	}
 	ev.ExitCode = strconv.Itoa(c.ExitCode)
 	if c.Denied > 0 {
 		ev.Denied = cmp.Or(c.Refused, "a tool")
