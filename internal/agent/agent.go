@@ -68,6 +68,7 @@ type Heard struct {
 	Refused   bool   // the agent said that the provider refuses its key or login
 	InVain    int    // how often in a row it asked the provider and got no whole answer, as far as it tells
 	Ended     bool   // the last event of the session has come, and nothing since
+	Waits     bool   // the agent said that something runs in the background, for whose end it waits
 	Usage     Usage  // so far, at least; of most agents known only at the end
 }
 

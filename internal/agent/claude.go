@@ -91,6 +91,8 @@ func (p *claudeParser) system(e event) {
 		p.heard.Refused = slices.Contains(authFailures, e.Get("error").Str) && e.Get("attempt").Int() > 1
 	case "model_fallback":
 		p.heard.Model = cmp.Or(e.at("fallback_model").name(), p.heard.Model)
+	case "background_tasks_changed":
+		p.heard.Waits = e.Get("tasks.0").Exists()
 	case "permission_denied": // its message is a string
 		p.denied++
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestClaudeHeard says after each line of a session what was heard.
@@ -33,11 +34,12 @@ func TestClaudeHeard(t *testing.T) {
 		{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}`, func() {}},
 		{`{"type":"system","subtype":"model_fallback","fallback_model":"m2"}`, func() { h.Model = "m2" }},
 		{`{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_type":"local_bash"}]}`,
-			func() {}},
+			func() { h.Waits = true }},
 		{strings.Replace(says, "a text", `\n two\u0007  lines\n`, 1),
 			func() { h.Text, h.Model, h.Retrying = "two lines", "m1", false }},
 		{good, func() { h.Ended, h.Usage = true, Usage{CostUSD: 0.5, CostKnown: true} }},
-		{`{"type":"system","subtype":"background_tasks_changed","tasks":[]}`, func() {}},
+		{`{"type":"system","subtype":"background_tasks_changed","tasks":[]}`,
+			func() { h.Waits = false }},
 		{`{"type":"something_new"}`, func() {}},
 		{begins, func() { h.Ended = false }},
 		{toolUse("t5", "Agent", `{"description":"look","prompt":"p"}`), func() { h.Tool = "Agent: look" }},
@@ -75,5 +77,21 @@ func TestClaudeManyTools(t *testing.T) {
 	}
 	if len(p.tools) != maxTools {
 		t.Errorf("%d tools", len(p.tools))
+	}
+}
+
+// TestLate has the longest times for which an agent may run on after its last event.
+func TestLate(t *testing.T) {
+	background := `{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_type":"local_bash"}]}` + "\n"
+	for text, most := range map[string]time.Duration{begins + good: 14 * time.Second, background + good: 4 * time.Second} {
+		w := &watch{Parser: NewClaude()}
+		for line := range strings.Lines(text) {
+			w.Line([]byte(strings.TrimSpace(line)), false)
+		}
+		for after, want := range map[time.Duration]error{most: nil, most + 2*time.Second: errOver} {
+			if got := w.late(Session{}, w.ended.Add(after)); got != want {
+				t.Errorf("%v after %s: %v, want %v", after, text, got, want)
+			}
+		}
 	}
 }

@@ -49,8 +49,10 @@ type Ended struct {
 const (
 	// grace is how long an agent may take to end when it is asked to. Claude Code was measured to take up to 1.6 s.
 	grace = 5 * time.Second
-	// linger is how long a session may run on after its last event. Claude Code ends at once if nothing runs in the
-	// background.
+	// exitTime is how long an agent may take to end by itself after its last event. Codex was measured to take 5 s
+	// without a network. One that is stopped then has told what it used, but a tool may have printed that.
+	exitTime = 15 * time.Second
+	// linger is the same for an agent that waits for something in the background, such as a server that does not end.
 	linger = 5 * time.Second
 	// look is how often the clocks of a session are looked at.
 	look = 50 * time.Millisecond
@@ -224,8 +226,12 @@ func (w *watch) late(s Session, now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	heard := w.Parser.Heard()
+	most := exitTime
+	if heard.Waits {
+		most = linger
+	}
 	switch {
-	case !w.ended.IsZero() && now.Sub(w.ended) >= linger:
+	case !w.ended.IsZero() && now.Sub(w.ended) >= most:
 		return errOver
 	case !w.ended.IsZero():
 	case s.MaxTokens > 0 && heard.Usage.Tokens() >= s.MaxTokens:
