@@ -97,13 +97,15 @@ func (k *runner) steps(c chain.Chain, rows run.Rows, hasList bool) (*record.Chai
 			}
 		}
 	}
-	return record.NewChain(c, hasList, func(name string) record.Ends {
-		row := rows[name]
-		return record.Ends{
-			Checks: slices.Concat(row.Checks, checks[name]), CompleteOn: slices.Concat(row.CompleteOn, signals[name]),
-			Prompt: row.Prompt != "",
-		}
-	}), nil
+	var steps []record.Step
+	for _, step := range c {
+		row := rows[step.Agent]
+		steps = append(steps, record.Step{
+			Step: step, Checks: slices.Concat(row.Checks, checks[step.Agent]),
+			CompleteOn: slices.Concat(row.CompleteOn, signals[step.Agent]), Prompt: row.Prompt != "",
+		})
+	}
+	return record.NewChain(steps, hasList), nil
 }
 
 // needsList refuses a review where there is no list.

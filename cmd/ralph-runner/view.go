@@ -169,12 +169,12 @@ func (v *view) Step(r record.Run) {
 }
 
 // Judged says what became of the step with the session that has ended.
-func (v *view) Judged(r record.Run, own record.Own) {
+func (v *view) Judged(r record.Run, part record.Part) {
 	switch step := r.Step(); {
-	case step.Loop && len(own.Checks) == 0: // the loop says how it stands
-	case own.Done:
+	case step.Loop && len(part.Checks) == 0: // the loop says how it stands
+	case part.Done:
 		v.printf("  the part of %s is done", plain.Line(step.Agent, 80))
-	case own.Failed != "":
+	case part.Failed != "":
 		v.printf("  the part of %s is not done: its check failed", plain.Line(step.Agent, 80))
 	default:
 		v.printf("  %s does not say that its part is done", plain.Line(step.Agent, 80))

@@ -33,7 +33,7 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 		out.WriteString(v.line(time.Now()) + "\n")
 		v.Ended(r, r.Current, e)
 	}
-	v.Judged(r, *r.Current.Own)
+	v.Judged(r, *r.Current.Part)
 	v.Merged(1, r.Current.Feature, "", r.Waiting.Why)
 	v.Wait(r.Waiting.Until, r.Waiting.Why)
 	out.WriteString(v.line(time.Now()) + "\n")

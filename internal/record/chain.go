@@ -21,7 +21,10 @@ type Chain struct {
 // Step is one step of a run.
 type Step struct {
 	chain.Step
-	Ends
+	Checks     []string `json:"checks,omitempty"`     // lines for the shell
+	CompleteOn []string `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
+	Prompt     bool     `json:"prompt"`               // the agent has a prompt of its own
+
 	Job  bool `json:"job"`  // it is not held to the loop's list and checks
 	Loop bool `json:"loop"` // it works on the loop, as a run without a chain does
 
@@ -36,30 +39,25 @@ type Step struct {
 	Failed     string        `json:"failed,omitempty"`  // what its own check said after its last session; "": none failed
 }
 
-// Ends is what a person says of the end of an agent's step.
-type Ends struct {
-	Checks     []string `json:"checks,omitempty"`     // lines for the shell
-	CompleteOn []string `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
-	Prompt     bool     `json:"prompt"`               // the agent has a prompt of its own
-}
-
-// NewChain returns the steps of a definition. ends returns what is said of an agent's step. The step that another one
-// reviews works on the loop. If there is none, it is with a list the last one whose agent has neither a signal nor a
-// prompt of its own, else the last one without a signal, else the last one. Without a list it is the last one.
-func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain {
-	all := &Chain{Definition: c.String()}
+// NewChain returns a chain of these steps. The step that another one reviews works on the loop. If there is none, it is
+// with a list the last one whose agent has neither a signal nor a prompt of its own, else the last one without a signal,
+// else the last one. Without a list it is the last one.
+func NewChain(steps []Step, hasList bool) *Chain {
+	c := &Chain{Steps: steps}
+	var all chain.Chain
 	noSignal, noPrompt := -1, -1
-	for i, step := range c {
-		all.Steps = append(all.Steps, Step{Step: step, Ends: ends(step.Agent)})
-		if own := &all.Steps[i]; len(own.CompleteOn) == 0 {
+	for i, step := range steps {
+		all = append(all, step.Step)
+		if len(step.CompleteOn) == 0 {
 			noSignal = i
-			if !own.Prompt {
+			if !step.Prompt {
 				noPrompt = i
 			}
 		}
 	}
-	judged := len(c) - 1 // the first step that is held to the loop
-	switch reviewed := c.Reviewed(); {
+	c.Definition = all.String()
+	judged := len(steps) - 1 // the first step that is held to the loop
+	switch reviewed := all.Reviewed(); {
 	case reviewed >= 0:
 		judged = reviewed
 	case hasList && noPrompt >= 0:
@@ -68,10 +66,10 @@ func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain 
 		judged = noSignal
 	}
 	for i := range judged {
-		all.Steps[i].Job = true
+		steps[i].Job = true
 	}
-	all.Steps[judged].Loop = len(all.Steps[judged].CompleteOn) == 0
-	return all
+	steps[judged].Loop = len(steps[judged].CompleteOn) == 0
+	return c
 }
 
 // Limits returns how many iterations all steps may have together.
@@ -104,7 +102,7 @@ func (r *Run) Step() *Step {
 	return &r.Chain.Steps[r.Chain.At]
 }
 
-// IsJob reports whether the step has a job of its own. l may be nil.
+// IsJob reports whether the step has a job of its own. There may be no step.
 func (s *Step) IsJob() bool { return s != nil && s.Job }
 
 // IsReview reports whether the step reviews the work of the one before it. There may be no step.
@@ -155,8 +153,8 @@ func (r *Run) UsedUp(more int, back bool) *Step {
 // Last reports whether no step follows.
 func (c *Chain) Last() bool { return c.At == len(c.Steps)-1 }
 
-// Own is what became of a step with a session, as far as its own job and checks say.
-type Own struct {
+// Part is what became of the step's part with a session, as far as its own job and checks say.
+type Part struct {
 	Done   bool    `json:"done"`
 	Claims bool    `json:"claims"` // it claims that the loop is complete
 	Checks []Check `json:"checks,omitempty"`

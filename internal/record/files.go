@@ -167,8 +167,8 @@ func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bo
 	l.Counted = counted
 	l.Agent = cmp.Or(l.Agent, r.Options.Agent)
 	l.Signals, l.Checks = append([]string{}, l.Signals...), []Check{}
-	if c.Own != nil {
-		l.Checks = append(l.Checks, c.Own.Checks...)
+	if c.Part != nil {
+		l.Checks = append(l.Checks, c.Part.Checks...)
 	}
 	for _, r := range results {
 		l.Checks = append(l.Checks, Check{Name: r.Name, Feature: r.Feature, Passed: r.Passed})

@@ -172,10 +172,10 @@ type Current struct {
 	Claim   *Claim `json:"claim,omitempty"` // of the worker that has it, or had it when it ended; nil: none
 	PID     int    `json:"pid"`             // of the guard that started the agent
 	Start   string `json:"start"`
-	Message string `json:"message"`       // its end, at most MaxMessage bytes
-	Refused string `json:"refused"`       // the last tool that the agent's permissions refused; "": none, or not known
-	Claimed bool   `json:"claimed"`       // a signal other than the marker says that all is done
-	Own     *Own   `json:"own,omitempty"` // nil: there is no step, or it has not been judged yet
+	Message string `json:"message"`        // its end, at most MaxMessage bytes
+	Refused string `json:"refused"`        // the last tool that the agent's permissions refused; "": none, or not known
+	Claimed bool   `json:"claimed"`        // a signal other than the marker says that all is done
+	Part    *Part  `json:"part,omitempty"` // nil: there is no step, or it has not been judged yet
 }
 
 // Claim says which worker elsewhere has a session. It is saved before the worker hears of it.

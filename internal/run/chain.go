@@ -27,37 +27,24 @@ import (
 // stepStop is how a step stands with a session that has ended. The loop's rules know no steps, so the run asks them
 // with a snapshot of its own.
 type stepStop struct {
-	job    bool // the session had a job of its own: what it claims, the features and the checks are not looked at
-	review bool // it reviewed what others claim, and built nothing; when that is done, they go on with what is open
-	hold   bool // a loop that is complete goes on
-	done   bool // the step is over with this session: with job or review always, else only if the loop is complete
-	used   bool // iterations of the run are used up, such as those of the step
-}
-
-// stepStop returns how the step that works stands. own is what became of the step's own part, and limit the limit of
-// the run that is reached.
-func (r *Run) stepStop(own *record.Own, limit ownLimit) stepStop {
-	step := r.Record.Step()
-	if step == nil {
-		return stepStop{}
-	}
-	done := own != nil && own.Done
-	used := limit.reason == decide.MaxIterations
-	return stepStop{job: step.Job, review: step.Reviews, hold: !done || !r.Record.Chain.Last(), done: done, used: used}
+	step record.Step
+	last bool // no step follows
+	done bool // the step is over with this session: a job or a review always, else only if the loop is complete
+	used bool // iterations of the run are used up, such as those of the step
 }
 
 // decide asks the loop's rules about the session.
 func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	was := s.State
-	s.MoreToDo = t.hold
-	s.NoClaims = t.job
-	if t.job || t.review { // no feature passes meanwhile, and a review takes claims back
+	s.MoreToDo = !t.done || !t.last
+	s.NoClaims = t.step.Job
+	if t.step.Job || t.step.Reviews { // no feature passes meanwhile, and a review takes claims back
 		s.State.Feature, s.State.Fell = "", 0
 		if len(s.Changes) > 0 {
 			s.Changes = nil
 		}
 	}
-	over := t.done && t.job
+	over := t.done && t.step.Job
 	d, need := t.ask(s, over)
 	if t.done && d.Next.Complete {
 		over = true
@@ -67,16 +54,16 @@ func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	if d.Verdict != decide.Continue {
 		return d, need
 	}
-	if over || t.done && t.review {
+	if over || t.done && t.step.Reviews {
 		forget(&d.Next)
 	}
-	if t.review {
+	if t.step.Reviews {
 		d.Promised = false // it said so of the review
 	}
-	if t.review && !t.done {
+	if t.step.Reviews && !t.done {
 		d.Feature = features.Item{}
 	}
-	if t.job || t.review && !t.done || d.Next.Complete { // the next session makes no attempt at a feature
+	if t.step.Job || t.step.Reviews && !t.done || d.Next.Complete { // the next session makes no attempt at a feature
 		d.Next.Feature = ""
 		d.Next.Header = decide.HeaderOf(d.Next, d.Limit)
 	}
@@ -85,7 +72,7 @@ func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 
 // ask asks the rules. If the step is over, its own limit and what counts against its agent end nothing any more.
 func (t stepStop) ask(s decide.Snapshot, over bool) (decide.Decision, decide.Need) {
-	if over || t.done && t.review {
+	if over || t.done && t.step.Reviews {
 		forget(&s.State)
 		s.Limits.CheckFailures = 0
 	}
@@ -106,19 +93,24 @@ func forget(s *decide.State) {
 
 // moves returns how many steps further the chain is with a session that the loop has counted; -1: a review has left
 // features open. state is that of the loop.
-func (r *Run) moves(own *record.Own, state decide.State) int {
-	told, is := r.stepStop(own, ownLimit{}), map[bool]int{true: 1}
-	switch complete := state.Complete || state.Status == decide.Complete; {
-	case r.Record.Step() == nil:
+func (r *Run) moves(part *record.Part, state decide.State) int {
+	step, done := r.Record.Step(), part != nil && part.Done
+	if step == nil {
 		return 0
-	case told.job:
-		return is[told.done]
-	case told.review && told.done && !complete:
+	}
+	over := done && state.Complete
+	switch complete := state.Complete || state.Status == decide.Complete; {
+	case step.Job:
+		over = done
+	case step.Reviews && done && !complete:
 		return -1
 	case r.Record.Chain.Last():
-		return is[state.Status == decide.Complete]
+		over = state.Status == decide.Complete
 	}
-	return is[told.done && state.Complete]
+	if over {
+		return 1
+	}
+	return 0
 }
 
 // stepBegins notes that the step begins, and shows it.
@@ -143,11 +135,11 @@ func (r *Run) stepCounted(c *record.Current, state decide.State) (over bool) {
 	}
 	step.Iterations++
 	step.Failed = ""
-	if own := c.Own; own != nil {
-		step.Failed = own.Failed
+	if c.Part != nil {
+		step.Failed = c.Part.Failed
 	}
 	step.Message = handoffText(c.Message)
-	moves := r.moves(c.Own, state)
+	moves := r.moves(c.Part, state)
 	if moves != 0 {
 		step.Status, step.EndedAt = decide.Complete, time.Now().UTC()
 		if moves < 0 && state.Status != decide.InProgress { // the run ends with the review

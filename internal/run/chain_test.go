@@ -9,9 +9,25 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
+// newChain returns a chain whose steps are those of a definition. agents has what differs for an agent.
+func newChain(t *testing.T, text string, hasList bool, agents map[string]record.Step) *record.Chain {
+	t.Helper()
+	c, err := chain.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []record.Step
+	for _, one := range c {
+		step := agents[one.Agent]
+		step.Step = one
+		steps = append(steps, step)
+	}
+	return record.NewChain(steps, hasList)
+}
+
 // TestNewChain says of some chains which steps have a job (j), work on the loop (L), or come after that (a).
 func TestNewChain(t *testing.T) {
-	all := map[string]record.Ends{
+	all := map[string]record.Step{
 		"planner":  {Prompt: true},
 		"reviewer": {Prompt: true, CompleteOn: []string{record.Marker}},
 		"tester":   {CompleteOn: []string{record.ExitCode}},
@@ -35,13 +51,9 @@ func TestNewChain(t *testing.T) {
 		"planner:1 -> planner:1 <-> tester:2":  {"jLr", "jLr"},
 		"tester:1 <-> reviewer:2 -> builder:1": {"ara", "ara"},
 	} {
-		c, err := chain.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for i, hasList := range []bool{true, false} {
 			got := ""
-			for _, step := range record.NewChain(c, hasList, func(name string) record.Ends { return all[name] }).Steps {
+			for _, step := range newChain(t, text, hasList, all).Steps {
 				switch {
 				case step.Reviews:
 					got += "r"
@@ -66,12 +78,12 @@ func TestMoves(t *testing.T) {
 	open := decide.State{Ending: decide.Ending{Status: decide.InProgress}}
 	held := decide.State{Ending: decide.Ending{Status: decide.InProgress, Complete: true}}
 	limit := decide.State{Ending: decide.Ending{Status: decide.ReachedLimit}}
-	done, notDone := &record.Own{Done: true}, &record.Own{}
+	done, notDone := &record.Part{Done: true}, &record.Part{}
 	for _, tc := range []struct {
 		name  string
 		arrow string // before the last two steps
 		at    int    // 0: a job, 1: works on the loop, 2: comes after it or reviews it, 3: comes after it
-		own   *record.Own
+		part  *record.Part
 		state decide.State
 		moves int
 	}{
@@ -92,12 +104,10 @@ func TestMoves(t *testing.T) {
 		{"a review that nobody judged", "<->", 2, nil, open, 0},
 		{"a review leaves nothing open", "<->", 2, done, held, 1},
 	} {
-		c, _ := chain.Parse("planner:1 -> builder:1 " + tc.arrow + " reviewer:2 -> reviewer:1")
-		r := Run{Record: record.Run{Chain: record.NewChain(c, true, func(name string) record.Ends {
-			return map[string]record.Ends{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{record.Marker}}}[name]
-		})}}
+		r := Run{Record: record.Run{Chain: newChain(t, "planner:1 -> builder:1 "+tc.arrow+" reviewer:2 -> reviewer:1", true,
+			map[string]record.Step{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{record.Marker}}})}}
 		r.Record.Chain.At = tc.at
-		if got := r.moves(tc.own, tc.state); got != tc.moves {
+		if got := r.moves(tc.part, tc.state); got != tc.moves {
 			t.Errorf("%s: moves %d", tc.name, got)
 		}
 	}

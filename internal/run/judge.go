@@ -17,38 +17,38 @@ import (
 // of the session: a run that is killed then knows it. There is none if a person stopped the run meanwhile.
 func (r *Run) judge(ctx context.Context) error {
 	step, c := r.Record.Step(), r.Record.Current
-	if step == nil || c == nil || !c.HasEnded() || c.Own != nil {
+	if step == nil || c == nil || !c.HasEnded() || c.Part != nil {
 		return nil
 	}
 	s, err := r.lookAt()
 	if err != nil {
 		return err
 	}
-	own := &record.Own{Done: r.claims(step, c, &s.Picture.Snapshot)}
-	if own.Done {
+	part := &record.Part{Done: r.claims(step, c, &s.Picture.Snapshot)}
+	if part.Done {
 		watched, stop := context.WithCancel(ctx)
 		defer stop()
 		go r.watch(watched, stop)
 		ctx = watched
 		for _, line := range step.Checks {
-			own.Failed, err = r.check(ctx, line)
+			part.Failed, err = r.check(ctx, line)
 			if err != nil {
 				return err
 			}
-			own.Checks = append(own.Checks, record.Check{Name: plain.Line(line, 200), Passed: own.Failed == ""})
-			if own.Failed != "" {
-				own.Done = false
+			part.Checks = append(part.Checks, record.Check{Name: plain.Line(line, 200), Passed: part.Failed == ""})
+			if part.Failed != "" {
+				part.Done = false
 				break
 			}
 		}
 	}
-	if ctx.Err() != nil && own.Failed != "" {
+	if ctx.Err() != nil && part.Failed != "" {
 		return nil // it was cut off; when the run goes on, the checks run again
 	}
 	byStatus := s.Picture.Snapshot.NoList && c.Claimed && len(step.Checks) > 0
-	own.Claims = own.Done && (!step.Loop || byStatus)
-	c.Own = own
-	r.Screen.Judged(r.Record, *own)
+	part.Claims = part.Done && (!step.Loop || byStatus)
+	c.Part = part
+	r.Screen.Judged(r.Record, *part)
 	return r.save()
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -118,12 +117,8 @@ func TestModel(t *testing.T) {
 
 // TestSwitchedBack says why an agent works: in a later round of a chain, its step has had sessions before.
 func TestSwitchedBack(t *testing.T) {
-	c, err := chain.Parse("a:9 <-> b:9")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := Run{Rows: Rows{"a": {Name: "a"}, "b": {Name: "b"}}}
-	r.Record.Chain = record.NewChain(c, true, func(string) record.Ends { return record.Ends{} })
+	r.Record.Chain = newChain(t, "a:9 <-> b:9", true, nil)
 	r.Record.Switches = []record.Switch{{Agent: "a", Why: "the usual one again"}}
 	for i, why := range []string{"step 2", "step 1", "step 2", "step 1"} {
 		r.Record.Chain.At = (i + 1) % 2

@@ -613,7 +613,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
-	if c := r.Record.Current; ctx.Err() != nil && r.Record.Step() != nil && c != nil && c.Own == nil {
+	if c := r.Record.Current; ctx.Err() != nil && r.Record.Step() != nil && c != nil && c.Part == nil {
 		return r.interrupt(ctx, r.ends(""))
 	}
 	ev := r.stopEvent(r.Record.Current, r.limit(r.Record.Current, 1))

@@ -15,7 +15,7 @@ type Screen interface {
 	// Step says that a step of a chain begins, or goes on.
 	Step(r record.Run)
 	// Judged says what became of the step with the session that has ended.
-	Judged(r record.Run, own record.Own)
+	Judged(r record.Run, part record.Part)
 	// Check says that a check of a step begins. line is for the shell.
 	Check(line string)
 	// Session says that the session c begins. s is the step that gave it its feature, which has a title.

@@ -349,11 +349,13 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 	if c.Denied > 0 {
 		ev.Denied = cmp.Or(c.Refused, "a tool")
 	}
-	if own := c.Own; own != nil && own.Claims { // the loop knows no signal and no check of the step
+	if c.Part != nil && c.Part.Claims { // the loop knows no signal and no check of the step
 		ev.Message += "\n" + decide.Promised
 	}
-	if r.Record.Step() != nil {
-		ev.Decide = r.stepStop(c.Own, limit).decide
+	if step := r.Record.Step(); step != nil {
+		done := c.Part != nil && c.Part.Done
+		stop := stepStop{*step, r.Record.Chain.Last(), done, limit.reason == decide.MaxIterations}
+		ev.Decide = stop.decide
 	}
 	if ev.Why != "" && c.Worker != "" {
 		ev.Why += ", as its workers say; the last one was " + c.Worker
@@ -383,7 +385,7 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		c = &record.Current{}
 	}
 	judged := c.HasEnded()
-	back := r.Record.Step().IsReview() && c.Own != nil && c.Own.Done // else the limit does not count
+	back := r.Record.Step().IsReview() && c.Part != nil && c.Part.Done // else the limit does not count
 	step := r.Record.UsedUp(more, back)
 	switch used := spent.AllTokens(); {
 	case o.MaxCostUSD > 0 && (spent.Dollars() >= o.MaxCostUSD || c.Class() == agent.Budget):

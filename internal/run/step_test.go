@@ -4,8 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 type snapshot = decide.Snapshot
@@ -29,26 +31,28 @@ func TestStepStop(t *testing.T) {
 	items := func(pass bool) decide.List {
 		return decide.List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}
 	}
-	review, opened := stepStop{review: true, hold: true}, stepStop{review: true, done: true}
-	job, hold, done := stepStop{job: true}, stepStop{hold: true}, stepStop{hold: true, done: true}
+	aReview, aJob := record.Step{Step: chain.Step{Reviews: true}}, record.Step{Job: true}
+	review, opened := stepStop{step: aReview}, stepStop{step: aReview, last: true, done: true}
+	job, jobDone, hold, done := stepStop{step: aJob}, stepStop{step: aJob, done: true}, stepStop{}, stepStop{done: true}
 	otherTree := func(s *snapshot) { s.State.TreeDigest = "other" }
 	const usedUp = "6 of 6 iterations"
 	used := func(s *snapshot) { s.Why, s.State.Failures = usedUp, nil }
 	for _, tc := range []struct {
 		name     string
-		step     stepStop
+		stop     stepStop
 		complete bool
 		change   func(*snapshot)
 		verdict  decide.Verdict
 		reason   string
 		goesOn   bool // Next.Complete
 	}{
-		{"the loop is complete, and no step follows", stepStop{}, true, nil, decide.End, decide.AllFeaturesPass, false},
+		{"the loop is complete, and no step follows", stepStop{last: true, done: true}, true, nil, decide.End,
+			decide.AllFeaturesPass, false},
 		{"a step follows", done, true, nil, decide.Continue, "", true},
 		{"the step is not over", hold, true, otherTree, decide.Continue, "", true},
 		{"the step is not over, and nothing changes", hold, true, nil, decide.End, decide.NoProgress, true},
 		{"the job is not done, and nothing changes", job, false, nil, decide.End, decide.NoProgress, false},
-		{"the job is done", stepStop{job: true, done: true}, false, nil, decide.Continue, "", false},
+		{"the job is done", jobDone, false, nil, decide.Continue, "", false},
 		{"the job does not count as an attempt", job, false, otherTree, decide.Continue, "", false},
 		{"without a job it does", hold, false, otherTree, decide.End, decide.SetAside, false},
 		{"what a job claims is not looked at", job, true, func(s *snapshot) {
@@ -57,7 +61,7 @@ func TestStepStop(t *testing.T) {
 		{"a person is needed", job, false, func(s *snapshot) { s.Message = "<promise>BLOCKED: no key</promise>" },
 			decide.End, decide.Asks, false},
 		{"the limit of a step that is over", done, true, used, decide.Continue, "", true},
-		{"the limit of a job that is done", stepStop{job: true, done: true}, false, used, decide.Continue, "", false},
+		{"the limit of a job that is done", jobDone, false, used, decide.Continue, "", false},
 		{"the limit of a step", done, false, used, decide.End, decide.Budget, false},
 		{"the limit of a job", job, false, used, decide.End, decide.Budget, false},
 		{"a job rewrites its own file", job, false, func(s *snapshot) {
@@ -71,7 +75,7 @@ func TestStepStop(t *testing.T) {
 		{"a job asks again", job, false, func(s *snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.End, decide.Asks, false},
-		{"the job is done, and the one before has asked", stepStop{job: true, done: true}, false, func(s *snapshot) {
+		{"the job is done, and the one before has asked", jobDone, false, func(s *snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.Continue, "", false},
 		{"the money", done, true, func(s *snapshot) { s.Why = spent }, decide.End, decide.Budget, true},
@@ -79,7 +83,7 @@ func TestStepStop(t *testing.T) {
 			decide.End, decide.MaxIterations, true},
 		{"a review leaves a feature open", opened, false, nil, decide.Continue, "", false},
 		{"its last iteration", opened, false, used, decide.End, decide.Budget, false},
-		{"a review leaves nothing open, and a step follows", stepStop{review: true, hold: true, done: true}, true, used,
+		{"a review leaves nothing open, and a step follows", stepStop{step: aReview, done: true}, true, used,
 			decide.Continue, "", true},
 		{"a review leaves nothing open, and none follows", opened, true, nil, decide.End, decide.AllFeaturesPass, false},
 		{"a review is not done", review, true, otherTree, decide.Continue, "", true},
@@ -101,25 +105,26 @@ func TestStepStop(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&s)
 		}
-		step := tc.step
-		step.used = s.Why == usedUp
-		d, need := step.decide(s)
+		stop := tc.stop
+		stop.used = s.Why == usedUp
+		d, need := stop.decide(s)
 		if need.Kind != decide.NeedNothing || d.Verdict != tc.verdict || d.Next.ExitReason != tc.reason ||
 			d.Next.Complete != tc.goesOn {
 			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,
 				d.Next.Complete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
 		}
-		over := tc.step.done && (tc.step.job || d.Next.Complete || tc.step.review && d.Verdict == decide.Continue)
+		over := tc.stop.done && (tc.stop.step.Job || d.Next.Complete || tc.stop.step.Reviews && d.Verdict == decide.Continue)
 		if over && (d.Next.CheckFailures != 0 || d.Next.Unchanged != 0 && d.Verdict == decide.Continue) {
 			t.Errorf("%s: %d failures, unchanged %d: this counts against the next step", tc.name, d.Next.CheckFailures,
 				d.Next.Unchanged)
 		}
-		noAttempt := tc.step.job || tc.step == review || tc.goesOn
+		noAttempt := tc.stop.step.Job || tc.stop.step.Reviews && !tc.stop.done || tc.goesOn
 		if noAttempt && d.Verdict == decide.Continue && (d.Feature.ID != "" || d.Next.Attempt() != 0) {
 			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempt(), d.Feature.ID)
 		}
+		backToWork := tc.stop.step.Reviews && tc.stop.done && tc.stop.last
 		builds := d.Next.Feature == "b" && d.Next.Attempt() == 2 && !d.Promised
-		if tc.step == opened && d.Verdict == decide.Continue && !builds {
+		if backToWork && d.Verdict == decide.Continue && !builds {
 			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempt(), d.Next.Feature, d.Promised)
 		}
 	}
