@@ -26,7 +26,7 @@ func (a *agent) fresh(stdin io.Reader) error {
 	switch {
 	case strings.HasPrefix(prompt, loopdir.Marker):
 		err = a.driven(prompt)
-	case strings.HasPrefix(prompt, "Write PLAN.md"):
+	case strings.HasPrefix(prompt, "You are the planner."):
 		err = os.WriteFile(filepath.Join(a.project, "PLAN.md"), []byte("All at once.\n"), 0o600)
 	case id != nil:
 		said = id[1] + " is done."

@@ -5,7 +5,7 @@ var readme = []row{
 		"keeps Claude Code working through a feature list",
 		hook("hook-complete"),
 		"internal/say/answer.go",
-		"return Answer{Prompt: Prompt(p, d, false), Message: progress(p, d, at) + notes(p, d)}",
+		"return Answer{Prompt: Prompt(p, d, \"\"), Message: progress(p, d, at) + notes(p, d)}",
 		"return Answer{Message: progress(p, d, at) + notes(p, d)}",
 	},
 	{

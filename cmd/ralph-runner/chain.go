@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -72,8 +73,6 @@ func (k *runner) settleChain() error {
 	switch {
 	case k.resume:
 		return cli.Usagef("--resume goes on with the chain as it is; leave out --chain")
-	case k.cmd.Flags().Changed("agent"):
-		return cli.Usagef("--chain names its agents; leave out --agent")
 	case k.cmd.Flags().Changed("max-iterations"):
 		return cli.Usagef("each step of a chain has its own limit; leave out --max-iterations")
 	}
@@ -81,7 +80,7 @@ func (k *runner) settleChain() error {
 }
 
 // steps makes the steps of the chain, with what the command line and the agents' rows say of their ends.
-func (k *runner) steps(c chain.Chain, rows run.Rows, hasList bool) (*record.Chain, error) {
+func (k *runner) steps(c chain.Chain, rows run.Rows, runs map[string]string, hasList bool) (*record.Chain, error) {
 	checks := perAgent(c, &k.checks)
 	signals := perAgent(c, &k.options.CompleteOn)
 	for _, names := range append(slices.Collect(maps.Values(signals)), k.options.CompleteOn) {
@@ -101,7 +100,7 @@ func (k *runner) steps(c chain.Chain, rows run.Rows, hasList bool) (*record.Chai
 	for _, step := range c {
 		row := rows[step.Agent]
 		steps = append(steps, record.Step{
-			Step: step, Checks: slices.Concat(row.Checks, checks[step.Agent]),
+			Step: step, Runs: runs[step.Agent], Checks: slices.Concat(row.Checks, checks[step.Agent]),
 			CompleteOn: slices.Concat(row.CompleteOn, signals[step.Agent]), Prompt: row.Prompt != "",
 		})
 	}
@@ -137,7 +136,7 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 // there is no loop yet.
 func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain, run.Rows, error) {
 	if k.chain == "" {
-		rows, err := k.rows(agents, []string{k.options.Agent})
+		rows, err := k.rows(agents, []string{k.options.Agent}, nil)
 		return nil, rows, err
 	}
 	c, err := k.parseChain(p)
@@ -145,26 +144,34 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain,
 		return nil, nil, err
 	}
 	var names []string
+	runs := map[string]string{}
 	for _, step := range c {
 		names = append(names, step.Agent)
+		if agents.IsRole(step.Agent) {
+			runs[step.Agent] = k.options.Agent
+		}
 	}
-	rows, err := k.rows(agents, names)
+	if k.cmd.Flags().Changed("agent") && len(runs) == 0 {
+		return nil, nil, cli.Usagef("--chain names its agents; leave out --agent")
+	}
+	rows, err := k.rows(agents, names, runs)
 	if err != nil {
 		return nil, nil, err
 	}
 	k.options.Agent = c[0].Agent
-	steps, err := k.steps(c, rows, p != nil && p.Config.List != config.ListNone)
+	steps, err := k.steps(c, rows, runs, p != nil && p.Config.List != config.ListNone)
 	return steps, rows, err
 }
 
-// rows finds agents by their names, and those that stand in for them.
-func (k *runner) rows(agents *roster.Agents, names []string) (run.Rows, error) {
+// rows finds agents by their names, and those that stand in for them. runs has the agents of roles that are
+// not defined.
+func (k *runner) rows(agents *roster.Agents, names []string, runs map[string]string) (run.Rows, error) {
 	rows := run.Rows{}
 	for i, name := range slices.Concat(names, k.options.Fallback) {
 		if _, known := rows[name]; known {
 			continue
 		}
-		row, err := agents.Find(name)
+		row, err := agents.Find(cmp.Or(runs[name], name))
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}

@@ -136,7 +136,7 @@ until every feature is proven.
   ralph-runner                                    run the current loop with claude
   ralph-runner prd.json --check 'npm test'        make a loop of a list, and run it
   ralph-runner --prompt "Fix the build" --check make
-  ralph-runner --chain 'planner:3 -> claude:20'   run several agents, one after the other
+  ralph-runner --chain 'planner:3 -> builder:20'  run several agents, one after the other
 
 'ralph-runner run --help' lists the flags. ralph-runner also takes ralph-stop-hook's
 commands for loops, such as status and pause.

@@ -295,20 +295,20 @@ func (k *runner) again(words []string) (*run.Run, error) {
 		if k.override(&r.Options); elsewhere(&r.Options) != nil {
 			return nil, elsewhere(&r.Options)
 		}
-		names := []string{r.Options.Agent}
+		names, runs := []string{r.Options.Agent}, map[string]string{}
 		if err := k.chainOver(at, r); err != nil {
 			return nil, err
 		}
 		if step := r.Step(); step != nil {
 			k.overrideStep(r, step)
-			names = r.Chain.Agents()
+			names, runs = r.Chain.Agents()
 		}
 		k.options = r.Options
 		return k.team(at, func(agents *roster.Agents, p *loop.Picture) (run.Rows, error) {
 			if k.cmd.Flags().Changed("max-iterations") {
 				k.warnOfLess(p, r)
 			}
-			return k.rows(agents, names)
+			return k.rows(agents, names, runs)
 		})
 	})
 }
@@ -390,7 +390,7 @@ func (k *runner) giveRun(r *record.Run) {
 // reviewer has none left, that one gets them.
 func (k *runner) overrideStep(r *record.Run, step *record.Step) {
 	if k.cmd.Flags().Changed("agent") {
-		step.Agent = r.Options.Agent
+		step.Agent, step.Runs = r.Options.Agent, ""
 	}
 	if k.cmd.Flags().Changed("max-iterations") {
 		more, reviewer := r.Options.MaxIterations, r.Reviewer()

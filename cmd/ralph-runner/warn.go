@@ -19,10 +19,14 @@ import (
 // warn says before the start that the permissions of an agent will refuse most of the work. A session cannot ask
 // anybody. What goes for several agents is said once.
 func (k *runner) warn(r *run.Run) {
-	told := map[string]bool{}
+	told, working := map[string]bool{}, []string{r.Record.Options.Agent}
+	if r.Record.Chain != nil {
+		names, _ := r.Record.Chain.Agents()
+		working = append(working, names...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Rows)) {
 		asked := r.Record.Options.Asked
-		if name != r.Record.Options.Agent && (r.Record.Chain == nil || !slices.Contains(r.Record.Chain.Agents(), name)) {
+		if !slices.Contains(working, name) {
 			asked = asked.StandIn()
 		}
 		for _, words := range k.warnings(r, r.Rows[name], asked) {

@@ -126,7 +126,7 @@ func (k *desk) handOut() (stops bool, err error) {
 // prompt returns what the agent would be told.
 func (j judged) prompt() string {
 	if j.Decision.Verdict == decide.Continue {
-		return say.Prompt(j.Picture, j.Decision, false)
+		return say.Prompt(j.Picture, j.Decision, "")
 	}
 	if d := j.Decision; d.Verdict == decide.End && d.Next.Status == decide.Complete {
 		return j.settled() + " Call iteration_complete with COMPLETE, then end your turn."

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Chain is the part of a run's record that is about its steps.
@@ -21,12 +22,14 @@ type Chain struct {
 // Step is one step of a run.
 type Step struct {
 	chain.Step
+	Runs       string   `json:"runs,omitempty"`       // the agent of a role that is not defined; "": that of its name
 	Checks     []string `json:"checks,omitempty"`     // lines for the shell
 	CompleteOn []string `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
 	Prompt     bool     `json:"prompt"`               // the agent has a prompt of its own
 
-	Job  bool `json:"job"`  // it is not held to the loop's list and checks
-	Loop bool `json:"loop"` // it works on the loop, as a run without a chain does
+	Job  bool   `json:"job"`            // it is not held to the loop's list and checks
+	Loop bool   `json:"loop"`           // it works on the loop, as a run without a chain does
+	Role string `json:"role,omitempty"` // whose built-in prompt it gets, if its agent has none; "": none
 
 	Status     decide.Status `json:"status,omitempty"` // "": it has not started
 	Iterations int           `json:"iterations"`
@@ -39,37 +42,54 @@ type Step struct {
 	Failed     string        `json:"failed,omitempty"`  // what its own check said after its last session; "": none failed
 }
 
-// NewChain returns a chain of these steps. The step that another one reviews works on the loop. If there is none, it is
-// with a list the last one whose agent has neither a signal nor a prompt of its own, else the last one without a signal,
-// else the last one. Without a list it is the last one.
+// NewChain returns a chain of these steps. Those before the one that works on the loop have a job.
 func NewChain(steps []Step, hasList bool) *Chain {
 	c := &Chain{Steps: steps}
 	var all chain.Chain
-	noSignal, noPrompt := -1, -1
-	for i, step := range steps {
+	works := working(steps, hasList)
+	for i := range steps {
+		step := &steps[i]
 		all = append(all, step.Step)
-		if len(step.CompleteOn) == 0 {
-			noSignal = i
-			if !step.Prompt {
-				noPrompt = i
-			}
-		}
+		step.Job = i < works
+		step.Loop = i == works && len(step.CompleteOn) == 0
+		step.Role = role(*step, i == works)
 	}
 	c.Definition = all.String()
-	judged := len(steps) - 1 // the first step that is held to the loop
-	switch reviewed := all.Reviewed(); {
-	case reviewed >= 0:
-		judged = reviewed
-	case hasList && noPrompt >= 0:
-		judged = noPrompt
-	case hasList && noSignal >= 0:
-		judged = noSignal
-	}
-	for i := range judged {
-		steps[i].Job = true
-	}
-	steps[judged].Loop = len(steps[judged].CompleteOn) == 0
 	return c
+}
+
+// working returns the index of the step that works on the loop: the one that another reviews, else a builder, else with
+// a list the first one that has neither a role nor a prompt or an end of its own, else the last one.
+func working(steps []Step, hasList bool) int {
+	reviewer := slices.IndexFunc(steps, func(step Step) bool { return step.Reviews })
+	builder := slices.IndexFunc(steps, func(step Step) bool { return step.Agent == say.Builder })
+	other := slices.IndexFunc(steps, func(step Step) bool {
+		return !step.Prompt && len(step.CompleteOn) == 0 && say.RolePrompt(step.Agent) == ""
+	})
+	switch {
+	case reviewer > 0:
+		return reviewer - 1
+	case builder >= 0:
+		return builder
+	case hasList && other >= 0:
+		return other
+	}
+	return len(steps) - 1
+}
+
+// role returns the role of a step by its name and its place; "": it has none. works: it works on the loop.
+func role(step Step, works bool) string {
+	switch {
+	case step.Prompt || say.RolePrompt(step.Agent) == "":
+		return ""
+	case works:
+		return say.Builder
+	case step.Reviews && step.Agent != say.Tester:
+		return say.Reviewer
+	case step.Job != (step.Agent == say.Planner): // a planner is of use only before the work, and the others after it
+		return ""
+	}
+	return step.Agent
 }
 
 // Limits returns how many iterations all steps may have together.
@@ -80,8 +100,9 @@ func (c *Chain) Limits() (sum int) {
 	return sum
 }
 
-// Agents returns the agents of the steps that are not over, or may work again.
-func (c *Chain) Agents() (names []string) {
+// Agents returns the names of the agents whose steps are not over, or may work again, and which agents these run.
+func (c *Chain) Agents() (names []string, runs map[string]string) {
+	runs = map[string]string{}
 	first := min(c.At, len(c.Steps))
 	if first < len(c.Steps) && c.Steps[first].Reviews {
 		first--
@@ -89,9 +110,10 @@ func (c *Chain) Agents() (names []string) {
 	for _, step := range c.Steps[first:] {
 		if !slices.Contains(names, step.Agent) {
 			names = append(names, step.Agent)
+			runs[step.Agent] = step.Runs
 		}
 	}
-	return names
+	return names, runs
 }
 
 // Step returns the step that works; nil if the run has no chain, or all steps are over.
@@ -166,7 +188,7 @@ func (r *Run) TakeOver(asked Run) {
 	r.Options = asked.Options
 	is, was := r.Step(), asked.Step()
 	if is != nil && was != nil && r.Chain.At == asked.Chain.At {
-		is.Limit, is.Agent = was.Limit, was.Agent
+		is.Limit, is.Agent, is.Runs = was.Limit, was.Agent, was.Runs
 		if reviewer := r.Reviewer(); reviewer != nil {
 			reviewer.Limit = asked.Reviewer().Limit
 		}
@@ -257,6 +279,12 @@ func (s *Step) Ended() string {
 	return plain.Line(string(s.Status), 40)
 }
 
+// Tests reports whether the step comes after the work, and tests or reviews it without a step that would fix what it
+// finds: it fixes that itself.
+func (s *Step) Tests() bool {
+	return !s.Job && !s.Loop && !s.Reviews && (s.Role == say.Tester || s.Role == say.Reviewer)
+}
+
 // Until says in words when a step is over.
 func (s *Step) Until() string {
 	text := "until it says that its part is done"
@@ -278,7 +306,7 @@ func (s *Step) Until() string {
 	return text
 }
 
-// Shown says in words which steps there are.
+// Shown says in words which steps there are, and what those with a role are told.
 func (c *Chain) Shown() string {
 	if c == nil {
 		return ""
@@ -287,6 +315,9 @@ func (c *Chain) Shown() string {
 	for i, step := range c.Steps {
 		fmt.Fprintf(&b, "step %d    %s, %s, %s\n", i+1, plain.Line(step.Agent, 80), plain.Count(step.Limit, "iteration"),
 			step.Until())
+		for line := range strings.Lines(say.RolePrompt(step.Role)) {
+			b.WriteString("          " + line)
+		}
 	}
 	return b.String()
 }

@@ -36,7 +36,7 @@ func FuzzRun(f *testing.F) {
 		}
 		_, _ = r.Before()
 		if r.Chain != nil {
-			_ = r.Chain.Agents()
+			_, _ = r.Chain.Agents()
 			if r.Chain.Limits() < 1 {
 				t.Fatalf("%q: the steps have no iterations", data)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Agents finds agents by name: in ralph.json, in the person's own configuration, among the built-in ones, and on PATH.
@@ -75,6 +76,13 @@ func (a *Agents) find(name string, left int) (agent.Row, error) {
 		}
 	}
 	return a.program(name)
+}
+
+// IsRole reports whether a name is that of a role in a chain, and not of an agent that a configuration has.
+func (a *Agents) IsRole(name string) bool {
+	_, inConfig := named(a.inConfig(), name)
+	_, own := named(a.own, name)
+	return say.RolePrompt(name) != "" && !inConfig && !own
 }
 
 func (a *Agents) inConfig() []config.Agent {

@@ -57,8 +57,8 @@ func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	if over || t.done && t.step.Reviews {
 		forget(&d.Next)
 	}
-	if t.step.Reviews {
-		d.Promised = false // it said so of the review
+	if !t.step.Loop {
+		d.Promised = false // it said so of its own part
 	}
 	if t.step.Reviews && !t.done {
 		d.Feature = features.Item{}
@@ -237,7 +237,7 @@ func finish(step *record.Step) string {
 // jobPrompt returns the prompt of a step that has a job of its own. task is the loop's.
 func (r *Run) jobPrompt(s *loop.Step, task string) string {
 	var b strings.Builder
-	own := strings.TrimSpace(r.ownPrompt(r.Record.Current))
+	own := strings.TrimSpace(r.ownPrompt(r.Record.Current, r.Record.Step().Role))
 	if own != "" {
 		b.WriteString(own + "\n\n")
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -38,15 +39,16 @@ func TestNewChain(t *testing.T) {
 		"planner:1":                            {"L", "L"},
 		"reviewer:1":                           {"a", "a"},
 		"planner:1 -> builder:1":               {"jL", "jL"},
-		"builder:1 -> builder:1":               {"jL", "jL"},
-		"builder:1 -> planner:1":               {"La", "jL"},
+		"builder:1 -> builder:1":               {"La", "La"},
+		"builder:1 -> planner:1":               {"La", "La"},
 		"planner:1 -> planner:1":               {"jL", "jL"},
-		"checked:1 -> checked:1":               {"jL", "jL"},
-		"builder:1 -> reviewer:1":              {"La", "ja"},
-		"planner:1 -> builder:1 -> reviewer:1": {"jLa", "jja"},
-		"planner:1 -> reviewer:1 -> tester:1":  {"Laa", "jja"},
+		"checked:1 -> checked:1":               {"La", "jL"},
+		"builder:1 -> reviewer:1":              {"La", "La"},
+		"planner:1 -> builder:1 -> reviewer:1": {"jLa", "jLa"},
+		"planner:1 -> reviewer:1 -> tester:1":  {"jja", "jja"},
+		"planner:1 -> checked:1 -> tester:1":   {"jLa", "jja"},
 		"reviewer:1 -> tester:1":               {"ja", "ja"},
-		"builder:1 -> tester:1 -> builder:1":   {"jjL", "jjL"},
+		"builder:1 -> tester:1 -> builder:1":   {"Laa", "Laa"},
 		"builder:1 <-> builder:2":              {"Lr", "Lr"},
 		"planner:1 -> planner:1 <-> tester:2":  {"jLr", "jLr"},
 		"tester:1 <-> reviewer:2 -> builder:1": {"ara", "ara"},
@@ -69,6 +71,34 @@ func TestNewChain(t *testing.T) {
 				t.Errorf("%s, with a list %v: %s, want %s", text, hasList, got, want[i])
 			}
 		}
+	}
+}
+
+// TestRoles says which built-in prompt each step of a chain gets; "-": none.
+func TestRoles(t *testing.T) {
+	for text, want := range map[string]string{
+		"planner:1 -> builder:1 -> tester:1":           "planner builder tester",
+		"planner:1 -> claude:1 -> reviewer:1":          "planner - reviewer",
+		"planner:1 -> tester:1":                        "planner builder",
+		"tester:1 -> reviewer:1 -> builder:1":          "- - builder",
+		"builder:1 -> builder:1 -> planner:1":          "builder builder -",
+		"builder:1 <-> tester:2 -> reviewer:1":         "builder tester reviewer",
+		"planner:1 -> tester:1 <-> planner:2":          "planner builder reviewer",
+		"builder:1 -> claude:1 <-> reviewer:2":         "- - reviewer",
+		"planner:1 -> own:1 <-> builder:2 -> claude:1": "planner - reviewer -",
+	} {
+		got := ""
+		for _, step := range newChain(t, text, true, map[string]record.Step{"own": {Prompt: true}}).Steps {
+			got += " " + cmp.Or(step.Role, "-")
+		}
+		if got != " "+want {
+			t.Errorf("%s:%s, want %s", text, got, want)
+		}
+	}
+	own := newChain(t, "builder:1 -> tester:1", true,
+		map[string]record.Step{"builder": {Prompt: true}, "tester": {Prompt: true}})
+	if first := own.Steps[0]; !first.Loop || first.Role != "" || own.Steps[1].Role != "" {
+		t.Errorf("with prompts of their own: %+v", own.Steps)
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -25,25 +26,43 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 	if task == "" && s.Picture.Snapshot.NoList {
 		_, task = loopdir.CutMarker(r.loopPrompt())
 	}
-	if r.Record.Step().IsJob() {
+	step := r.Record.Step()
+	if step.IsJob() {
 		return r.jobPrompt(s, strings.TrimSpace(task))
 	}
-	for _, text := range []string{r.ownPrompt(c), task, r.stepPrompt()} {
+	found := feature.ID != "" || d.Failure != nil || d.Problem != nil || d.Answer != nil
+	role, fixes := partOf(step, found, s.Picture.Snapshot.NoList)
+	for _, text := range []string{r.ownPrompt(c, role), task, r.stepPrompt()} {
 		text = strings.TrimSpace(text)
 		if text != "" {
 			b.WriteString(text + "\n\n")
 		}
 	}
-	reviews := r.Record.Step().IsReview()
-	text := say.Prompt(s.Picture, d, reviews)
+	text := say.Prompt(s.Picture, d, fixes)
 	if r.Record.Commits != nil || c == nil && r.wantsCommits(s.Picture) {
 		text = say.RunCommits(text)
 	}
 	b.WriteString(text)
-	if feature.ID != "" && !reviews {
+	if feature.ID != "" && fixes == "" {
 		b.WriteString(onlyThis)
 	}
 	return b.String()
+}
+
+// partOf returns the role of a step's session, and who fixes what it finds; "": it builds. found: there is something to
+// build.
+func partOf(step *record.Step, found, noList bool) (role, fixes string) {
+	switch {
+	case step == nil:
+		return "", ""
+	case step.Reviews:
+		return step.Role, say.OthersFix
+	case step.Tests() && found:
+		return say.Builder, ""
+	case step.Tests() && !noList:
+		return step.Role, say.YouFix
+	}
+	return step.Role, ""
 }
 
 // loopPrompt returns the loop's own prompt. Its first line names the loop.
@@ -52,11 +71,11 @@ func (r *Run) loopPrompt() string {
 	return r.At.Mark(string(text))
 }
 
-// ownPrompt returns the text that comes before each prompt of the agent.
-func (r *Run) ownPrompt(c *record.Current) string {
+// ownPrompt returns the text that comes before each prompt of the agent: its own, else that of its role in a chain.
+func (r *Run) ownPrompt(c *record.Current, role string) string {
 	text, err := r.rowOf(c).OwnPrompt()
 	if err != nil {
 		r.Screen.Warn(err.Error())
 	}
-	return text
+	return cmp.Or(text, say.RolePrompt(role))
 }

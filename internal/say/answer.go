@@ -66,7 +66,7 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	case decide.Wait:
 		return Answer{Message: "ralph: waiting for " + d.Next.WaitingFor + " · " + at + notes(p, d)}
 	case decide.Continue:
-		return Answer{Prompt: Prompt(p, d, false), Message: progress(p, d, at) + notes(p, d)}
+		return Answer{Prompt: Prompt(p, d, ""), Message: progress(p, d, at) + notes(p, d)}
 	}
 	return Answer{}
 }

@@ -31,14 +31,20 @@ func NoteOf(d decide.Decision) string {
 	return "\nThe person who runs this loop adds:\n" + d.Note + "\n"
 }
 
+// Who fixes what a session opens again that reviews what is claimed, as that session is told.
+const (
+	OthersFix = "Build nothing and mend nothing: others do that after you."
+	YouFix    = "Fix nothing in this session: your next session gets what you open."
+)
+
 // Prompt returns the agent's next prompt. Text from the list is in single lines, introduced as
 // data. A session that reviews what is claimed builds nothing, so it does not get what is for those who do: a feature,
-// a check that failed, and the answer of an evaluator.
-func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
-	if reviews {
+// a check that failed, and the answer of an evaluator. fixes says who does what it finds; "": the session builds.
+func Prompt(p *loop.Picture, d decide.Decision, fixes string) string {
+	if fixes != "" {
 		d.Failure, d.Answer, d.Feature = nil, nil, features.Item{}
 	}
-	w := &prompter{p: p, d: d, reviews: reviews, from: p.Loop.At.Project, away: inAnotherTree(p)}
+	w := &prompter{p: p, d: d, fixes: fixes, from: p.Loop.At.Project, away: inAnotherTree(p)}
 	if w.away || len(p.Snapshot.Trees) > 0 {
 		w.from = ""
 	}
@@ -57,7 +63,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	} else {
 		w.feature()
 	}
-	if w.p.HasCopy() && !w.reviews {
+	if w.p.HasCopy() && w.fixes == "" {
 		w.text.WriteString(TellNotCounted(p))
 	}
 	todo, room := "", maxPrompt
@@ -91,7 +97,7 @@ type prompter struct {
 	away bool   // the session is in another work tree
 	from string // the folder from which paths are told; "": they are told as a whole
 
-	reviews bool // the session builds nothing
+	fixes string // the session builds nothing: who fixes what it finds
 }
 
 func (w *prompter) addf(format string, args ...any) { fmt.Fprintf(&w.text, format, args...) }
@@ -137,7 +143,7 @@ func (w *prompter) head() {
 	}
 	if w.d.Problem != nil {
 		then := "continue with the next one that does not pass"
-		if w.reviews {
+		if w.fixes != "" {
 			then = "continue your review"
 		}
 		w.addf("\nThe feature list cannot be read: %s\nRepair %s so that it is valid again, keep every feature in it, "+
@@ -179,7 +185,7 @@ func (w *prompter) changed() {
 func (w *prompter) feature() {
 	d := w.d
 	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil
-	if allClaimed && d.Failure == nil && !w.reviews {
+	if allClaimed && d.Failure == nil && w.fixes == "" {
 		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
 			"then end your turn.\n")
 	}
@@ -229,8 +235,8 @@ func (w *prompter) todo() string {
 	progress := plain.Path(w.from, filepath.Join(w.p.Loop.At.Dir, loopdir.ProgressFile))
 	switch {
 	case w.said || w.d.Problem != nil:
-	case w.reviews:
-		return todo + reviewSteps(reopen(w.p, w.list), progress) + "\n" + GiveUp
+	case w.fixes != "":
+		return todo + reviewSteps(w.fixes, reopen(w.p, w.list), progress) + "\n" + GiveUp
 	case noList:
 		todo += taskSteps(progress) + "\n"
 	case w.d.Feature.ID != "":
@@ -405,15 +411,15 @@ func RunCommits(prompt string) string {
 }
 
 // reviewSteps returns what the agent should do in a review.
-func reviewSteps(reopen, progress string) string {
-	return fmt.Sprintf(`Review what is claimed. Build nothing and mend nothing: others do that after you.
+func reviewSteps(fixes, reopen, progress string) string {
+	return fmt.Sprintf(`Review what is claimed. %[3]s
 1. See what has changed: read the notes in %[2]s, and the commits if this is a git repository.
 2. For each feature that is claimed, see whether the project does what the feature says: run it or its tests.
 3. If it does not, open the feature again: %[1]s, and write its id and the reason to
    %[2]s, below its header (the hook writes the header).
 4. If something is missing that no feature asks for, add it to the list as a new feature that is open.
 5. Change nothing else.
-`, reopen, progress)
+`, reopen, progress, fixes)
 }
 
 // GiveUp tells the agent how to ask for a person.

@@ -34,7 +34,7 @@ func (v Verbs) prompt(w io.Writer, args []string) error {
 			if s := p.Snapshot.State; s.Session == "" && s.Iteration <= 1 {
 				fmt.Fprint(w, "No session works on the loop yet. One that begins now is told this at its first stop:\n\n")
 			}
-			fmt.Fprint(w, say.Prompt(p, d, false))
+			fmt.Fprint(w, say.Prompt(p, d, ""))
 			return nil
 		}
 		fmt.Fprintln(w, say.DecisionAnswer(p, d).Message)
