@@ -143,7 +143,11 @@ func (r *Run) stepCounted(c *record.Current, state decide.State) (over bool) {
 	if moves != 0 {
 		step.Status, step.EndedAt = decide.Complete, time.Now().UTC()
 		if moves < 0 && state.Status != decide.InProgress { // the run ends with the review
-			step.Status = state.Status
+			stopsAt := &r.Record.Chain.Steps[r.Record.Chain.At-1]
+			if step.Iterations >= step.Limit {
+				stopsAt = step
+			}
+			stopsAt.Status, stopsAt.EndedAt = state.Status, step.EndedAt
 		}
 		r.Record.Chain.At += moves
 		if next := r.Record.Step(); next != nil {
