@@ -40,6 +40,8 @@ type Step struct {
 	EndedAt    time.Time     `json:"endedAt,omitzero"`
 	Message    string        `json:"message,omitempty"` // its last answer, cleaned, bounded
 	Failed     string        `json:"failed,omitempty"`  // what its own check said after its last session; "": none failed
+
+	Unfinished bool `json:"unfinished,omitempty"` // its last session did not say that its part is done
 }
 
 // NewChain returns a chain of these steps. Those before the one that works on the loop have a job.
@@ -299,7 +301,7 @@ func (s *Step) Until() string {
 	}
 	switch {
 	case s.Reviews:
-		text += "; if features are open then, the step before works again"
+		text += "; if it leaves features open, the step before works again"
 	case !s.Job && !s.Loop:
 		text += ", and the loop is complete"
 	}

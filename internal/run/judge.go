@@ -52,12 +52,16 @@ func (r *Run) judge(ctx context.Context) error {
 	return r.save()
 }
 
-// claims reports whether a step may be over with a session, so that its own checks are run.
+// claims reports whether a step may be over with a session, so that its own checks are run. A review that leaves
+// features open need not say that it is done: another one follows when they are built.
 func (r *Run) claims(step *record.Step, c *record.Current, s *decide.Snapshot) bool {
 	claims := c.Claimed || slices.Contains(c.Signals, record.Marker)
+	open := s.List.Passed() < len(s.List.Items)
 	switch said, _ := decide.Said(c.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
+	case step.Reviews && open && !c.Class().Breaks():
+		return true
 	case !step.Loop:
 		return claims
 	case len(step.Checks) == 0: // its end is the loop's
@@ -65,7 +69,7 @@ func (r *Run) claims(step *record.Step, c *record.Current, s *decide.Snapshot) b
 	case s.NoList:
 		return claims
 	}
-	return s.List.Passed() == len(s.List.Items) || len(s.Evaluators) > 0
+	return !open || len(s.Evaluators) > 0
 }
 
 // maxFailed is how many bytes of a check's output are kept.
