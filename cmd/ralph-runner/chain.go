@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // marked returns the lines that show the place of an error in a chain; "" if err is no such error.
@@ -70,10 +71,13 @@ func (k *runner) settleChain() error {
 		}
 		return nil
 	}
-	switch {
+	switch limited := k.cmd.Flags().Changed("max-iterations"); {
+	case limited && k.chain == usualReview:
+		return cli.Usagef("each agent of a review has its own limit; leave out --max-iterations, or say: --chain '%s'",
+			usualReview)
 	case k.resume:
 		return cli.Usagef("--resume goes on with the chain as it is; leave out --chain")
-	case k.cmd.Flags().Changed("max-iterations"):
+	case limited:
 		return cli.Usagef("each step of a chain has its own limit; leave out --max-iterations")
 	}
 	return nil
@@ -151,7 +155,11 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain,
 			runs[step.Agent] = k.options.Agent
 		}
 	}
-	if k.cmd.Flags().Changed("agent") && len(runs) == 0 {
+	switch named := k.cmd.Flags().Changed("agent") && len(runs) == 0; {
+	case named && k.chain == usualReview:
+		return nil, nil, cli.Usagef("your configuration has its own %s and %s; leave out --agent, or name the agents: "+
+			"--chain 'NAME:10 %s NAME:5'", say.Builder, say.Reviewer, chain.Both)
+	case named:
 		return nil, nil, cli.Usagef("--chain names its agents; leave out --agent")
 	}
 	rows, err := k.rows(agents, names, runs)

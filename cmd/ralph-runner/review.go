@@ -13,11 +13,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // usualReview is the chain of a review for which a person names none. Its limits are those of a loop together.
-const usualReview = "claude:10 " + chain.Both + " claude:5"
+const usualReview = say.Builder + ":10 " + chain.Both + " " + say.Reviewer + ":5"
 
 // review begins a run with the reviewer of its chain: the list has what has changed as a feature that is claimed.
 func (v verbs) review() *cobra.Command {

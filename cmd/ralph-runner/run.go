@@ -305,6 +305,8 @@ func (k *runner) settleWorkers() error {
 		return cli.Usagef("--workers must be at least 1, and at most %d", decide.MaxLanes)
 	case k.cmd.Flags().Changed("branch"):
 		return errBranch
+	case k.base != "":
+		return cli.Usagef("a review takes no --workers: builder and reviewer work one after the other")
 	case k.chain != "":
 		return cli.Usagef("--chain and --workers do not go together: the steps of a chain work one after the other")
 	}
