@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -138,7 +137,7 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 
 // chainOf returns the steps of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
 // there is no loop yet.
-func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain, run.Rows, error) {
+func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, hasList bool) (*record.Chain, run.Rows, error) {
 	if k.chain == "" {
 		rows, err := k.rows(agents, []string{k.options.Agent}, nil)
 		return nil, rows, err
@@ -167,7 +166,7 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture) (*record.Chain,
 		return nil, nil, err
 	}
 	k.options.Agent = c[0].Agent
-	steps, err := k.steps(c, rows, runs, p != nil && p.Config.List != config.ListNone)
+	steps, err := k.steps(c, rows, runs, hasList)
 	return steps, rows, err
 }
 

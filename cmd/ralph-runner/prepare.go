@@ -46,8 +46,9 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if err := k.fromConfig(p); err != nil {
 			return nil, err
 		}
-		steps, rows, err = k.chainOf(agents, p)
-		if err == nil && p.Config.List == config.ListNone {
+		hasList := p.Config.List != config.ListNone
+		steps, rows, err = k.chainOf(agents, p, hasList)
+		if err == nil && !hasList {
 			err = needsList(steps)
 		}
 		if err == nil && k.base != "" {
@@ -59,6 +60,7 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if steps != nil {
 			all := steps.Limits()
 			k.warnOfLimit(p, all, "the steps may have "+plain.Count(all, "iteration")+" together")
+			warnOfFixes(steps, len(p.Snapshot.List.Items)-p.Snapshot.List.Passed())
 		}
 		return rows, err
 	})
@@ -89,7 +91,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		var steps *record.Chain
 		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 		if err == nil {
-			steps, _, err = first.chainOf(agents, nil)
+			steps, _, err = first.chainOf(agents, nil, true)
 		}
 		if err == nil {
 			err = first.fromConfig(&loop.Picture{})
@@ -100,6 +102,12 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		}
 		if err != nil { // what is refused makes no loop
 			return err
+		}
+		if k.dryRun {
+			fmt.Fprint(k.out, steps.Shown())
+		}
+		if steps != nil {
+			m.Limits.MaxIterations = max(m.Limits.MaxIterations, steps.Limits())
 		}
 		m.Fits = func() error { return first.repoFits(m) }
 		m.Checks = first.checks // without those of one step alone
@@ -134,7 +142,7 @@ func (k *runner) taskRun() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, rows, err := k.chainOf(agents, nil)
+	steps, rows, err := k.chainOf(agents, nil, false)
 	if err == nil {
 		err = needsList(steps)
 	}

@@ -100,3 +100,22 @@ func (k *runner) warnOfLimit(p *loop.Picture, wanted int, words string) {
 			max(0, left), p.Loop.Call("resume"), missing)
 	}
 }
+
+// warnOfFixes says which step of a chain has too few iterations to fix what is opened again. open is how many features
+// are open.
+func warnOfFixes(c *record.Chain, open int) {
+	warn := func(step record.Step, why string, enough int) {
+		name := plain.Line(step.Agent, 80)
+		fmt.Fprintf(os.Stderr, "%s: warning: %s:%d cannot fix what %s; give it more, such as %s:%d\n", program, name,
+			step.Limit, why, name, enough)
+	}
+	for i, step := range c.Steps {
+		switch {
+		case i+1 < len(c.Steps) && c.Steps[i+1].Reviews && step.Limit <= open:
+			warn(step, fmt.Sprintf("%s opens again: %s, and each takes one iteration",
+				plain.Line(c.Steps[i+1].Agent, 80), plain.Count(open, "open feature")), open+max(3, open/2))
+		case step.Tests() && step.Limit == 1:
+			warn(step, "it opens again: that takes another iteration", 3)
+		}
+	}
+}
