@@ -38,7 +38,8 @@ func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	was := s.State
 	s.MoreToDo = !t.done || !t.last
 	s.NoClaims = t.step.Job
-	if t.step.Job || t.step.Reviews { // no feature passes meanwhile, and a review takes claims back
+	tests := t.step.Tests() && s.State.Feature == "" && !s.NoList
+	if t.step.Job || t.step.Reviews || tests { // no feature passes meanwhile, and a review or a test takes claims back
 		s.State.Feature, s.State.Fell = "", 0
 		if len(s.Changes) > 0 {
 			s.Changes = nil

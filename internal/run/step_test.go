@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 type snapshot = decide.Snapshot
@@ -31,6 +32,7 @@ func TestStepStop(t *testing.T) {
 	items := func(pass bool) decide.List {
 		return decide.List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}
 	}
+	aTest := record.Step{Role: say.Tester}
 	aReview, aJob := record.Step{Step: chain.Step{Reviews: true}}, record.Step{Job: true}
 	review, opened := stepStop{step: aReview}, stepStop{step: aReview, last: true, done: true}
 	job, jobDone, hold, done := stepStop{step: aJob}, stepStop{step: aJob, done: true}, stepStop{}, stepStop{done: true}
@@ -92,6 +94,13 @@ func TestStepStop(t *testing.T) {
 		{"a review takes claims back that were proven", opened, false, func(s *snapshot) {
 			s.State.Habits.Checked, s.State.Habits.Fell = 2, 3
 		}, decide.Continue, "", false},
+		{"a test takes claims back that were proven", stepStop{step: aTest}, false, func(s *snapshot) {
+			s.State.Work = decide.Work{}
+			s.State.TreeDigest, s.State.Habits.Checked, s.State.Habits.Fell = "other", 2, 3
+		}, decide.Continue, "", false},
+		{"a tester loses what it fixes", stepStop{step: aTest}, false, func(s *snapshot) {
+			s.State.TreeDigest, s.State.Failures, s.State.Habits.Checked, s.State.Habits.Fell = "other", nil, 2, 3
+		}, decide.End, decide.NoProgress, false},
 		{"a builder loses what was proven", hold, false, func(s *snapshot) {
 			s.State.TreeDigest, s.State.Failures, s.State.Habits.Checked, s.State.Habits.Fell = "other", nil, 2, 3
 		}, decide.End, decide.NoProgress, false},
