@@ -172,6 +172,8 @@ func (v *view) Step(r record.Run) {
 func (v *view) Judged(r record.Run, part record.Part) {
 	switch step := r.Step(); {
 	case step.Loop && len(part.Checks) == 0: // the loop says how it stands
+	case part.Done && !step.Job && !step.Reviews && !step.Loop: // it is done if the loop is complete, too
+		v.printf("  %s says that its part is done", plain.Line(step.Agent, 80))
 	case part.Done:
 		v.printf("  the part of %s is done", plain.Line(step.Agent, 80))
 	case part.Failed != "":
