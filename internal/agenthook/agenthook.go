@@ -18,7 +18,7 @@ import (
 type Record struct {
 	Hooks    []Hook    `json:"hooks,omitempty"`    // in the order in which they were registered
 	Rules    []Rule    `json:"rules,omitempty"`    // of the last iteration_start
-	Promises []string  `json:"promises,omitempty"` // words with which the agent ends; none: Words
+	Promises []string  `json:"promises,omitempty"` // words with which the agent ends; none: decide.Words
 	Lowered  Lowered   `json:"lowered,omitzero"`
 	Started  time.Time `json:"started,omitzero"` // when iteration_start was called first
 	Rates    []Rate    `json:"rates,omitempty"`  // of the last iterations that were validated
@@ -123,7 +123,7 @@ func (w Lowered) String() string {
 // Words returns the words of the promises that the agent may give.
 func (r Record) Words() []string {
 	if len(r.Promises) == 0 {
-		return []string{complete, blocked, escalate}
+		return decide.Words
 	}
 	return r.Promises
 }
@@ -131,10 +131,10 @@ func (r Record) Words() []string {
 // Ask asks the hooks that are on, in their order. The answers of hooks that have nothing to say now are left out.
 func (r Record) Ask(q Question) []decide.Answer {
 	answers := []decide.Answer{}
-	said := r.Read(q.AgentOutput)
+	claim, _ := decide.Claims(q.AgentOutput, r.Promises)
 	for _, h := range r.Hooks {
 		if !h.Off && !(h.When == Working && q.Settled) && !(h.When == Complete && !q.Settled) {
-			a := h.answer(q, said)
+			a := h.answer(q, claim)
 			a.By, a.Metadata = h.ID, string(h.Metadata)
 			answers = append(answers, a)
 		}
@@ -142,16 +142,16 @@ func (r Record) Ask(q Question) []decide.Answer {
 	return answers
 }
 
-func (h Hook) answer(q Question, said Said) decide.Answer {
+func (h Hook) answer(q Question, claim decide.Claim) decide.Answer {
 	promises, validates := h.Type != decide.EvaluateValidation, h.Type != decide.EvaluatePromise
-	if promises && said.Stops() && !q.Settled { // else it only quotes it: one that counts ends the loop before
+	if promises && claim.AsksForPerson() && !q.Settled { // else it only quotes it: one that counts ends the loop before
 		state := "blocked state"
-		if said.Status == decide.Escalated {
+		if claim.Status == decide.Escalated {
 			state = "escalation"
 		}
 		return decide.Answer{
 			Action: decide.AnswerEscalate,
-			Reason: plain.Line(fmt.Sprintf("Agent signaled %s via %s %s", state, said.Tag(), said.Why), 500),
+			Reason: plain.Line(fmt.Sprintf("Agent signaled %s via %s %s", state, claim.Tag(), claim.Why), 500),
 		}
 	}
 	results := slices.Concat(q.ValidationResults, q.Rules)
@@ -162,8 +162,8 @@ func (h Hook) answer(q Question, said Said) decide.Answer {
 			Action: decide.AnswerContinue, Reason: fmt.Sprintf("%d validation rule(s) failed", len(failed)),
 			Prompt: plain.Text("These conditions do not hold yet:\n"+strings.Join(failed, "\n"), 2000),
 		}
-	case promises && said.Status == decide.Complete:
-		return decide.Answer{Action: decide.AnswerComplete, Reason: "Agent signaled completion via " + said.Tag()}
+	case promises && claim.Status == decide.Complete:
+		return decide.Answer{Action: decide.AnswerComplete, Reason: "Agent signaled completion via " + claim.Tag()}
 	case validates && len(results) > 0:
 		return decide.Answer{Action: decide.AnswerComplete, Reason: "All validation rules passed"}
 	case validates && q.Settled:

@@ -69,6 +69,9 @@ func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message st
 	}
 	if d.Promised {
 		q.Promises[0].Content = message[strings.LastIndexByte(strings.TrimSpace(message), '\n')+1:]
+		if s.Claim != nil {
+			q.Promises[0].Content = s.Claim.Tag()
+		}
 	}
 	if len(q.Features.Open) == 0 && (d.Promised || !s.NoList) {
 		q.ExecutionPhase = "complete"

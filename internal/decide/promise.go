@@ -1,12 +1,87 @@
 package decide
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Promised is the line with which an agent says that all is done.
-const Promised = "<promise>COMPLETE</promise>"
+const Promised = opening + "COMPLETE" + closing
+
+// What is around a built-in promise.
+const (
+	opening = "<promise>"
+	closing = "</promise>"
+)
+
+// Words are the words of the built-in promises.
+var Words = []string{"COMPLETE", "BLOCKED", "ESCALATE"}
+
+// statusOf is what each of Words says.
+var statusOf = map[string]Status{"COMPLETE": Complete, "BLOCKED": Blocked, "ESCALATE": Escalated}
+
+// openPromise returns the word and the reason of the promise that is not closed in a text.
+func openPromise(text string) (word, why string) {
+	i := strings.LastIndex(text, opening)
+	if i < 0 {
+		return "", ""
+	}
+	word, why, _ = strings.Cut(text[i+len(opening):], ":")
+	return strings.TrimSpace(word), strings.TrimSpace(why)
+}
+
+// Claim is what an agent says about the whole loop with a promise.
+type Claim struct {
+	Status Status // Complete, Blocked or Escalated; empty: nothing
+	Word   string
+	Why    string // in one line
+}
+
+// Tag returns the promise as the agent writes it.
+func (c Claim) Tag() string { return opening + c.Word + closing }
+
+// ClaimOf returns the claim of a promise's word, which may be given with its tags. A word of the agent's own says that
+// all is done.
+func ClaimOf(promise string) Claim {
+	word := strings.TrimSpace(promise)
+	word = strings.TrimSuffix(strings.TrimPrefix(word, opening), closing)
+	word = strings.ToUpper(strings.TrimSpace(word))
+	return Claim{Status: cmp.Or(statusOf[word], Complete), Word: word}
+}
+
+// AsksForPerson reports whether a person is needed.
+func (c Claim) AsksForPerson() bool { return c.Status == Blocked || c.Status == Escalated }
+
+// Claims returns the promises of what an agent tells a tool, wherever they are: that is only a claim, so a promise that
+// is quoted does no harm. Words of the agent's own say that all is done. The one that needs a person most counts.
+func Claims(text string, own []string) (counts Claim, all []Claim) {
+	urgency := []Status{"", Complete, Escalated, Blocked}
+	for {
+		before, after, found := strings.Cut(text, closing)
+		if !found {
+			return counts, all
+		}
+		text = after
+		word, why := openPromise(before)
+		c := ClaimOf(word)
+		if !slices.Contains(Words, c.Word) && !slices.Contains(own, c.Word) {
+			continue
+		}
+		all = append(all, c)
+		if slices.Index(urgency, c.Status) <= slices.Index(urgency, counts.Status) {
+			continue
+		}
+		counts = c
+		if c.AsksForPerson() {
+			paragraph, _, _ := strings.Cut(after, "\n\n")
+			counts.Why = cmp.Or(plain.Line(why, 500), plain.Line(paragraph, 500))
+		}
+	}
+}
 
 // EndWith has the words with which a prompt asks for such a line. The line comes at most two lines further down.
 const EndWith = "end your message with this line on its own"
@@ -40,32 +115,20 @@ func Said(message string, promises []Promise) (status Status, why string) {
 	if last == "RALPH_STATUS: COMPLETE" {
 		return Complete, ""
 	}
-	begin := strings.LastIndex(last, opening)
-	if block := statusBlock(lines); block >= 0 && begin < 0 {
+	if block := statusBlock(lines); block >= 0 && !strings.Contains(last, opening) {
 		return readStatusBlock(lines[block+1:])
 	}
 	body, closed := strings.CutSuffix(strings.TrimRight(last, "*_`."), closing)
-	if begin < 0 || !closed || strings.HasPrefix(strings.TrimSpace(last), ">") {
+	if !closed || strings.HasPrefix(strings.TrimSpace(last), ">") {
 		return "", ""
 	}
-	body = body[begin+len(opening):]
-	word, why, _ := strings.Cut(body, ":")
-	switch strings.TrimSpace(word) {
-	case "COMPLETE":
-		return Complete, ""
-	case "BLOCKED":
-		return Blocked, strings.TrimSpace(why)
-	case "ESCALATE":
-		return Escalated, strings.TrimSpace(why)
+	word, why := openPromise(body)
+	status = statusOf[word]
+	if status == "" || status == Complete {
+		why = ""
 	}
-	return "", ""
+	return status, why
 }
-
-// What is around a built-in promise.
-const (
-	opening = "<promise>"
-	closing = "</promise>"
-)
 
 // Stray reports whether a final answer has a promise where it says nothing.
 func Stray(message string) bool {

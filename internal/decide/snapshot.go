@@ -131,6 +131,7 @@ type Heard struct {
 	Client   int      // its process id; 0: unknown
 	Cwd      string   // the session's working folder; "": not known
 	Message  string   // the agent's last message
+	Claim    *Claim   // what the agent says about the whole loop with a tool; nil: what the message says
 	Running  []string // what runs in the background and will wake the session, in words
 	Marked   bool     // EventPrompt: the prompt names this loop
 	Goal     bool     // EventPrompt: the prompt sets the host's own goal

@@ -157,6 +157,9 @@ func agentAsksForPerson(st *stop) answer {
 		return answer{}
 	}
 	status, why := Said(st.Message, st.Promises)
+	if st.Claim != nil {
+		status, why = st.Claim.Status, st.Claim.Why
+	}
 	if status == Blocked || status == Escalated {
 		return finish(status, Asks, plain.Line(why, 500))
 	}

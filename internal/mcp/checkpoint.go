@@ -61,7 +61,7 @@ func (k *desk) keep(p *loop.Picture, one agenthook.Checkpoint, unless func(agent
 // keepBlocked keeps what the agent has, once in an iteration, if it told a hook of the type default that it is blocked.
 func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 	isDefault := func(h agenthook.Hook) bool { return !h.Off && h.Type == decide.EvaluateDefault }
-	if j.said.Status != decide.Blocked || in.AgentOutput == "" && in.DraftContent == "" ||
+	if j.claim.Status != decide.Blocked || in.AgentOutput == "" && in.DraftContent == "" ||
 		!slices.ContainsFunc(j.Picture.Agent.Hooks, isDefault) {
 		return "", nil
 	}

@@ -36,22 +36,21 @@ func (k *desk) complete(ctx context.Context, in Complete) (Completed, error) {
 	if err != nil {
 		return Completed{}, err
 	}
-	word, words := agenthook.Word(in.CompletionPromise), p.Agent.Words()
-	usual := agenthook.Record{}.Words() // a person may always be asked for
-	if !slices.Contains(words, word) && !(slices.Contains(usual, word) && word != usual[0]) {
+	claim, words := decide.ClaimOf(in.CompletionPromise), p.Agent.Words()
+	if !slices.Contains(words, claim.Word) && !claim.AsksForPerson() { // a person may always be asked for
 		//lint:ignore ST1005 callers know these words
 		return Completed{}, fmt.Errorf("Invalid completion promise: %s. Must be one of: %s",
 			plain.Line(in.CompletionPromise, 100), plain.Line(strings.Join(words, ", "), 300))
 	}
 	c := Completed{
 		IterationID: k.ID(), TaskID: k.name(), TotalIterations: p.Snapshot.Record().Iteration,
-		CompletionPromise: agenthook.Tag(word),
+		CompletionPromise: claim.Tag(),
 	}
-	message := agenthook.Tag(word)
-	if why := plain.Line(in.Reason, 500); why != "" && slices.Contains(usual[1:], word) {
-		message = fmt.Sprintf("<promise>%s: %s</promise>", word, strings.ReplaceAll(why, "<", "("))
+	message := claim.Tag()
+	if why := plain.Line(in.Reason, 500); why != "" && claim.AsksForPerson() {
+		message = fmt.Sprintf("<promise>%s: %s</promise>", claim.Word, strings.ReplaceAll(why, "<", "("))
 	}
-	want := p.Agent.Read(message).Status
+	want := claim.Status
 	if k.over() != nil {
 		k.finish(ctx)
 		c.Accepted = k.state.Status == want

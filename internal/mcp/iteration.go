@@ -33,7 +33,8 @@ type NextPrompt struct {
 type judged struct {
 	*loop.Step
 	message string // what the agent wrote
-	said    agenthook.Said
+	claim   decide.Claim
+	claims  []decide.Claim // all that the message makes
 }
 
 // judge decides as a stop would if the agent had written the message, and commits the decision if commits says so.
@@ -44,18 +45,12 @@ func (k *desk) judge(ctx context.Context, name, message string, draft agenthook.
 	if err != nil {
 		return judged{}, err
 	}
-	j := judged{message: message, said: p.Agent.Read(message)}
-	if j.said.Status != "" { // a promise counts wherever it is: it is only a claim
-		word := map[decide.Status]string{
-			decide.Complete: decide.Promised, decide.Blocked: "<promise>BLOCKED: %s</promise>",
-			decide.Escalated: "<promise>ESCALATE: %s</promise>",
-		}[j.said.Status]
-		if j.said.Stops() {
-			word = fmt.Sprintf(word, strings.ReplaceAll(j.said.Why, "</promise>", ""))
-		}
-		message = strings.ReplaceAll(message, "```", "'''") + "\n\n" + word
-	}
+	j := judged{message: message}
+	j.claim, j.claims = decide.Claims(message, p.Agent.Promises)
 	ev := k.event(name, message)
+	if j.claim.Status != "" {
+		ev.Claim = &j.claim
+	}
 	ev.Draft = draft
 	j.Step, err = k.Judge(ctx, ev, commits)
 	if err != nil {

@@ -92,7 +92,7 @@ func config(p *loop.Picture) Config {
 		CircuitBreakerThreshold: p.Snapshot.Limits.CheckFailures,
 	}
 	for _, word := range p.Agent.Words() {
-		c.CompletionPromises = append(c.CompletionPromises, agenthook.Tag(word))
+		c.CompletionPromises = append(c.CompletionPromises, decide.Claim{Word: word}.Tag())
 	}
 	return c
 }
@@ -143,7 +143,7 @@ func (k *desk) lower(in Start) (notes []string, err error) {
 		r.Rules = in.ValidationRules
 		r.Promises = nil
 		for _, promise := range in.CompletionPromises {
-			r.Promises = append(r.Promises, agenthook.Word(promise))
+			r.Promises = append(r.Promises, decide.ClaimOf(promise).Word)
 		}
 		r.Handed = false
 		if r.Started.IsZero() {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -58,13 +59,13 @@ func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
 	v := Validated{
 		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
 		Results: results(j.Picture, j.message), ValidationPassed: j.Picture.Snapshot.List.Err == nil,
-		PromisesDetected: append([]string{}, j.said.All...),
+		PromisesDetected: []string{},
 	}
-	if j.said.Status != "" {
-		v.DetectedPromise = j.said.Tag()
-		if j.said.Why != "" {
-			v.DetectedPromise += " " + j.said.Why
-		}
+	for _, c := range j.claims {
+		v.PromisesDetected = append(v.PromisesDetected, c.Tag())
+	}
+	if j.claim.Status != "" {
+		v.DetectedPromise = strings.TrimSpace(j.claim.Tag() + " " + j.claim.Why)
 	}
 	for _, r := range v.Results {
 		v.ValidationPassed = v.ValidationPassed && r.Passed
@@ -144,7 +145,7 @@ func (j judged) feedback(k *desk, hook *HookDecision) []string {
 	if err := k.over(); err != nil {
 		return append(lines, err.Error())
 	}
-	switch j.said.Status {
+	switch j.claim.Status {
 	case decide.Blocked:
 		lines = append(lines, "Agent signaled BLOCKED state - requires human intervention")
 	case decide.Escalated:
@@ -152,7 +153,7 @@ func (j judged) feedback(k *desk, hook *HookDecision) []string {
 	}
 	if j.signal() == signalComplete {
 		lines = append(lines, j.settled()+" Call iteration_complete with COMPLETE, or end your turn.")
-	} else if !j.said.Stops() {
+	} else if !j.claim.AsksForPerson() {
 		lines = append(lines, j.missing(0)...) // the results have the output of checks
 	}
 	if names := say.FilesNotCounted(j.Picture); names != "" {
