@@ -55,7 +55,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.Changes = pick(d, nil, []string{}, []string{"a.go"}, []string{"a_test.go"}, []string{"a.go", "b.go"})
 		s.GuardsOff = d.is()
 		s.State.Habits = Habits{
-			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Checked: d.n(5), Fell: d.n(5),
+			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Rates: Rates{{Passed: d.n(5)}, {Passed: d.n(5)}},
 			Rewritten: pick(d, nil, map[string]int{"a.go": 4}, map[string]int{"a.go": 3, "b.go": 1}),
 		}
 	},

@@ -38,10 +38,8 @@ type Habits struct {
 	TestsOnly int `json:"testsOnly,omitzero"`
 	// how often each file was changed since a new one was, or a feature passed
 	Rewritten map[string]int `json:"rewritten,omitzero"`
-	// features whose own checks had passed at the last stop
-	Checked int `json:"checked,omitzero"`
-	// Checked before it fell at the last stop; 0: it did not fall
-	Fell int `json:"fell,omitzero"`
+	// features whose own checks had passed at the last stops
+	Rates Rates `json:"rates,omitzero"`
 }
 
 // guardTable has the guards in the order in which they are asked.
@@ -119,20 +117,18 @@ func Question(message string) string {
 	return string(text[max(0, len(text)-most):])
 }
 
-// falls notes how many features were proven at a stop. Twice in a row it was less than before: the agent breaks what
-// worked.
+// falls notes how many features were proven at a stop.
 func (st *stop) falls() (saw string) {
-	now := st.next.Checked
-	before := st.d.From.Checked
-	first := st.d.From.Fell
-	st.next.Fell = 0
-	if now < before {
-		st.next.Fell = before
-	}
-	if st.next.Fell == 0 || first == 0 {
+	if st.rate == nil {
 		return ""
 	}
-	return fmt.Sprintf("the checks of %s passed, then of %d, and now of %d", plain.Count(first, "feature"), before, now)
+	rates := st.d.From.Rates.Add(*st.rate)
+	st.next.Rates = rates
+	if !rates.Fall() {
+		return ""
+	}
+	return fmt.Sprintf("the checks of %s passed, then of %d, and now of %d", plain.Count(rates[0].Passed, "feature"),
+		rates[1].Passed, rates[2].Passed)
 }
 
 // testsOnly counts iterations that changed tests and nothing else. If nobody knows what an iteration changed, or it

@@ -80,6 +80,7 @@ type stop struct {
 	aside    map[string]bool // the ids of the features that are set aside
 	passed   bool            // a feature passed in this iteration
 	hears    bool            // the agent hears of work elsewhere before the loop ends
+	rate     *Rate           // the features whose own checks have passed; nil: none ever has, or nobody looked
 }
 
 // answer makes the decision as rules say.
@@ -297,7 +298,9 @@ func countResults(st *stop) answer {
 		proven = st.Snapshot.Proven()
 	}
 	st.next.Proven = proven
-	st.next.Checked = proven
+	if proven > 0 || len(st.d.From.Rates) > 0 {
+		st.rate = &Rate{Passed: proven}
+	}
 	st.d.Failure = st.FirstFailure()
 	if st.d.Failure == nil && !st.open && st.wholeTree() {
 		st.next.Proven = st.Provable()

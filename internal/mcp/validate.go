@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
 
 // regression notes how many conditions hold, and says if fewer and fewer do.
 func (k *desk) regression(v Validated) (why string) {
-	rate := agenthook.Rate{Iteration: v.IterationNumber, Total: len(v.Results)}
+	rate := decide.Rate{Iteration: v.IterationNumber, Total: len(v.Results)}
 	for _, r := range v.Results {
 		if r.Passed {
 			rate.Passed++
@@ -98,8 +99,11 @@ func (k *desk) regression(v Validated) (why string) {
 		return ""
 	}
 	_ = k.edit(func(_ *loop.Picture, r *agenthook.Record) error { // if it cannot be kept, nothing is said
-		r.Note(rate)
-		why = r.Regression()
+		r.Rates = r.Rates.Add(rate)
+		if r.Rates.Fall() {
+			why = fmt.Sprintf("quality regression: fewer conditions hold from iteration to iteration: %v, then %v, then %v",
+				r.Rates[0], r.Rates[1], r.Rates[2])
+		}
 		return nil
 	})
 	return why

@@ -40,7 +40,7 @@ func (t stepStop) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	s.NoClaims = t.step.Job
 	tests := t.step.Tests() && s.State.Feature == "" && !s.NoList
 	if t.step.Job || t.step.Reviews || tests { // no feature passes meanwhile, and a review or a test takes claims back
-		s.State.Feature, s.State.Fell = "", 0
+		s.State.Feature, s.State.Rates = "", s.State.Rates.Last()
 		if len(s.Changes) > 0 {
 			s.Changes = nil
 		}
@@ -89,7 +89,7 @@ func forget(s *decide.State) {
 	s.TreeDigest = ""
 	s.Unchanged = 0
 	s.CheckFailures = 0
-	s.Habits = decide.Habits{Checked: s.Checked}
+	s.Habits = decide.Habits{Rates: s.Rates.Last()}
 }
 
 // moves returns how many steps further the chain is with a session that the loop has counted; -1: a review has left

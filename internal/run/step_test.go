@@ -92,17 +92,19 @@ func TestStepStop(t *testing.T) {
 		{"a review is not done, and has opened a feature", review, false, otherTree, decide.Continue, "", false},
 		{"a review is not done, and nothing changes", review, false, nil, decide.End, decide.NoProgress, false},
 		{"a review takes claims back that were proven", opened, false, func(s *snapshot) {
-			s.State.Habits.Checked, s.State.Habits.Fell = 2, 3
+			s.State.Rates = decide.Rates{{Passed: 3}, {Passed: 2}}
 		}, decide.Continue, "", false},
 		{"a test takes claims back that were proven", stepStop{step: aTest}, false, func(s *snapshot) {
 			s.State.Work = decide.Work{}
-			s.State.TreeDigest, s.State.Habits.Checked, s.State.Habits.Fell = "other", 2, 3
+			s.State.TreeDigest, s.State.Rates = "other", decide.Rates{{Passed: 3}, {Passed: 2}}
 		}, decide.Continue, "", false},
 		{"a tester loses what it fixes", stepStop{step: aTest}, false, func(s *snapshot) {
-			s.State.TreeDigest, s.State.Failures, s.State.Habits.Checked, s.State.Habits.Fell = "other", nil, 2, 3
+			s.State.TreeDigest, s.State.Failures = "other", nil
+			s.State.Rates = decide.Rates{{Passed: 3}, {Passed: 2}}
 		}, decide.End, decide.NoProgress, false},
 		{"a builder loses what was proven", hold, false, func(s *snapshot) {
-			s.State.TreeDigest, s.State.Failures, s.State.Habits.Checked, s.State.Habits.Fell = "other", nil, 2, 3
+			s.State.TreeDigest, s.State.Failures = "other", nil
+			s.State.Rates = decide.Rates{{Passed: 3}, {Passed: 2}}
 		}, decide.End, decide.NoProgress, false},
 		{"a review says that it is complete", opened, false, func(s *snapshot) {
 			s.Message = "<promise>COMPLETE</promise>"

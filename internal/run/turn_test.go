@@ -364,7 +364,7 @@ func TestLaneGuards(t *testing.T) {
 		{"four", func(s *laneStop) { s.Message, s.State.Asked, s.newWork = "Which?", 3, false }, decide.Asks},
 		{"four, beside work", func(s *laneStop) { s.Message, s.State.Asked = "Which?", 3 }, ""},
 		{"two falls", func(s *laneStop) {
-			s.State.Checked, s.State.Fell = 3, 4
+			s.State.Rates = decide.Rates{{Passed: 4}, {Passed: 3}}
 			s.Checks = []decide.Check{ofFeature}
 		}, decide.NoProgress},
 	} {
