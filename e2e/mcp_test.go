@@ -139,9 +139,9 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 		t.Fatal(err)
 	}
 	if fixtures {
-		addFixtures(t.Context(), server.SDK())
+		addFixtures(t.Context(), server.Server)
 	}
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.SDK() }, options)
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.Server }, options)
 	web := httptest.NewServer(byLines(t, handler))
 	t.Cleanup(web.Close)
 	return web.URL + "/"
@@ -157,7 +157,7 @@ func byLines(t *testing.T, next http.Handler) http.Handler {
 				t.Error(err)
 			}
 			var refusal bytes.Buffer
-			line := mcp.Lines(io.NopCloser(bytes.NewReader(body)), &refusal)
+			line := mcp.Lines(io.NopCloser(bytes.NewReader(body)), &refusal, nil)
 			body, err = io.ReadAll(line)
 			if err != nil {
 				t.Error(err)

@@ -28,22 +28,20 @@ const (
 func guard(in io.ReadCloser, out io.Writer) mcp.Transport {
 	w := &writer{out: out, open: make(chan struct{}, maxOpen)}
 	// The client bounds no answer, and the guard has bounded each line.
-	return &mcp.IOTransport{Reader: newReader(in, w), Writer: w, MaxLineLength: -1}
+	return &mcp.IOTransport{Reader: Lines(in, w, w.open), Writer: w, MaxLineLength: -1}
 }
 
-// Lines returns what the server reads of its input: the lines that are one message. It answers the others on out. Tests
-// have other transports go through it.
-func Lines(in io.ReadCloser, out io.Writer) io.ReadCloser { return newReader(in, &writer{out: out}) }
-
-func newReader(in io.ReadCloser, out *writer) *reader {
-	return &reader{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: out}
+// Lines returns what the server reads of its input: the lines that are one message. It answers the others on out, and
+// puts a value into open for each request; nil: answers go another way.
+func Lines(in io.ReadCloser, out io.Writer, open chan<- struct{}) io.ReadCloser {
+	return &reader{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: out, open: open}
 }
 
 // writer writes each message in one piece.
 type writer struct {
 	mu   sync.Mutex
 	out  io.Writer
-	open chan struct{} // has a value for each request without an answer; nil: answers go another way
+	open chan struct{} // has a value for each request without an answer
 }
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -79,7 +77,8 @@ const (
 type reader struct {
 	in    io.Closer
 	lines *bufio.Reader
-	out   *writer
+	out   io.Writer
+	open  chan<- struct{}
 	rest  []byte // of a line that is passed on
 }
 
@@ -96,8 +95,8 @@ func (r *reader) Read(p []byte) (int, error) {
 			if code, why := problem(line); why != "" {
 				r.refuse(code, why)
 			} else {
-				if r.out.open != nil && gjson.GetBytes(line, "id").Exists() {
-					r.out.open <- struct{}{}
+				if r.open != nil && gjson.GetBytes(line, "id").Exists() {
+					r.open <- struct{}{}
 				}
 				r.rest = append(line, '\n')
 			}

@@ -145,7 +145,7 @@ func TestHostile(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			c := newWire(t, func(s *Server) {
-				s.sdk.AddTool(&mcp.Tool{Name: "panics", InputSchema: json.RawMessage(`{"type":"object"}`)},
+				s.AddTool(&mcp.Tool{Name: "panics", InputSchema: json.RawMessage(`{"type":"object"}`)},
 					func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") })
 			})
 			go io.WriteString(c.in, tc.line+"\n")

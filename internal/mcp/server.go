@@ -26,10 +26,10 @@ import (
 //go:embed tools.json
 var toolsText []byte
 
-// Server serves one client.
+// Server serves one client with the server of the SDK.
 type Server struct {
+	*mcp.Server
 	desk *Desk
-	sdk  *mcp.Server
 	log  io.Writer     // for the client's log
 	busy chan struct{} // has a value for each call that may change something
 }
@@ -46,24 +46,22 @@ const instructions = `Ralph loops: a feature list is worked until every feature 
 // New makes a server. log gets what a person may want to see of its trouble.
 func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
-	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
+	about := &mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}
+	s.Server = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 	})
-	s.sdk.AddReceivingMiddleware(s.recovered)
+	s.AddReceivingMiddleware(s.recovered)
 	if err := s.addTools(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// SDK returns the server of the SDK, for tests over other transports.
-func (s *Server) SDK() *mcp.Server { return s.sdk }
-
 // Run serves standard input and output until the input ends or ctx is done.
 func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err := s.sdk.Run(ctx, guard(in, out))
+	err := s.Server.Run(ctx, guard(in, out))
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
@@ -110,7 +108,7 @@ func (s *Server) addTools() error {
 			return err
 		}
 		t.Annotations.DestructiveHint, t.Annotations.OpenWorldHint = new(bool), new(bool) // false; the default is true
-		s.sdk.AddTool(t, s.checked(t, schema, handlers[t.Name]))
+		s.AddTool(t, s.checked(t, schema, handlers[t.Name]))
 	}
 	return nil
 }
