@@ -82,7 +82,9 @@ func writeDriven(t *testing.T, path string, passed map[string][]string) {
 	}
 	for _, row := range agent.BuiltIn() {
 		if scripts := passed[row.Name]; scripts != nil {
-			all[row.Name] = drive{row.Driven, scripts}
+			one := all[row.Name]
+			one.Version, one.Scripts = row.Driven, scripts
+			all[row.Name] = one
 		}
 	}
 	data, err := json.MarshalIndent(all, "", "  ")
@@ -94,10 +96,12 @@ func writeDriven(t *testing.T, path string, passed map[string][]string) {
 	}
 }
 
-// drive says with which version of an agent which scripts passed.
+// drive says with which version of an agent which scripts passed, and what was seen of it.
 type drive struct {
 	Version string   `json:"version"`
 	Scripts []string `json:"scripts"`
+	Reset   bool     `json:"reset"`
+	Fails   []string `json:"fails"`
 }
 
 // runAgent runs one script with one agent.

@@ -54,8 +54,7 @@ type agentInfo struct {
 	Installed bool     `json:"installed"`
 	Version   string   `json:"version,omitempty"`  // of a built-in agent; "": not known
 	Measured  string   `json:"measured,omitempty"` // the version that was measured
-	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
-	Can       []string `json:"can"`                // "resume", "stop-hook"
+	Tells     []string `json:"tells"`              // "tokens", "cost"
 	// the month of the prices by which its cost is estimated; "": it tells its cost, or no tokens
 	PricesOf string `json:"pricesOf,omitempty"`
 }
@@ -78,9 +77,6 @@ func (a agentInfo) text() string {
 	if len(a.Tells) > 0 {
 		parts = append(parts, "reports "+strings.Join(a.Tells, ", "))
 	}
-	if len(a.Can) > 0 {
-		parts = append(parts, strings.Join(a.Can, ", "))
-	}
 	return strings.Join(parts, " · ")
 }
 
@@ -96,7 +92,7 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
 	for i, name := range names {
 		row, err := agents.Find(name)
 		if err != nil {
-			all[i] = agentInfo{Name: name, Problem: plain.Line(err.Error(), 500), Tells: []string{}, Can: []string{}}
+			all[i] = agentInfo{Name: name, Problem: plain.Line(err.Error(), 500), Tells: []string{}}
 			continue
 		}
 		all[i] = describe(row)
@@ -134,21 +130,12 @@ func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
 }
 
 func describe(row agent.Row) agentInfo {
-	a := agentInfo{
-		Name: row.Name, Command: row.Line(agent.Asked{}), Measured: row.Driven,
-		Tells: []string{}, Can: []string{},
+	a := agentInfo{Name: row.Name, Command: row.Line(agent.Asked{}), Measured: row.Driven, Tells: []string{}}
+	if row.TellsTokens {
+		a.Tells = append(a.Tells, "tokens")
 	}
-	for _, one := range []struct {
-		known bool
-		list  *[]string
-		word  string
-	}{
-		{row.TellsTokens, &a.Tells, "tokens"}, {row.TellsCost, &a.Tells, "cost"}, {row.TellsReset, &a.Tells, "reset"},
-		{row.StopHook, &a.Can, "stop-hook"},
-	} {
-		if one.known {
-			*one.list = append(*one.list, one.word)
-		}
+	if row.TellsCost {
+		a.Tells = append(a.Tells, "cost")
 	}
 	return a
 }

@@ -30,8 +30,7 @@ var claudeRow = Row{
 	PermissionFlag: "--permission-mode", AllowFlag: "--allowedTools",
 	SkipPermissionsFlag: "--dangerously-skip-permissions",
 	MCPFlag:             "--allowedTools mcp__ralph --strict-mcp-config --mcp-config",
-	Fails:               []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
-	Driven:              "2.1.329", TellsReset: true, StopHook: true,
+	Driven:              "2.1.329",
 }
 
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.

@@ -10,8 +10,7 @@ var codexRow = Row{
 	Refuses: "every write, because its sandbox is read-only", Permits: []string{"--sandbox", "-s", "sandbox_mode",
 		"--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me"},
 	Advice: "--permission-mode workspace-write, where git cannot commit, or, in a sandbox, --dangerously-skip-permissions",
-	Fails:  []Class{Limit, Transient, Auth, Context, Failed, Interrupted, Died},
-	Driven: "0.169.0", TellsReset: true, StopHook: true,
+	Driven: "0.169.0",
 }
 
 // NewCodex returns the Parser for Codex, run with exec --json. Its last event is turn.completed or turn.failed. After

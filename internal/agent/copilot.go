@@ -15,7 +15,6 @@ var copilotRow = Row{
 	SkipPermissionsFlag: "--allow-all",
 	Refuses:             "every command and edit", Permits: []string{"--allow", "--yolo"},
 	Advice: "--dangerously-skip-permissions, in a sandbox",
-	Fails:  []Class{Limit, Transient, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.0.102",
 }
 

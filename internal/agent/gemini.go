@@ -13,8 +13,7 @@ var geminiRow = Row{
 	Permits: []string{"--approval-mode", "--yolo", "-y", "--policy"},
 	Advice: "--permission-mode auto_edit or, in a sandbox, --dangerously-skip-permissions; " +
 		"GEMINI_CLI_TRUST_WORKSPACE=true trusts the folder",
-	Fails:  []Class{Limit, Transient, Auth, Context, Turns, Failed, Interrupted, Died},
-	Driven: "0.61.0", StopHook: true,
+	Driven: "0.61.0",
 }
 
 // NewGemini returns the Parser for Gemini CLI, run with --output-format stream-json. Its exit status is that of HTTP

@@ -11,7 +11,6 @@ var opencodeRow = Row{
 	Name: "opencode", Command: []string{"opencode", "run", "--format", "json"},
 	PromptBy: ByStdin, Output: OutputOpencode, Login: "opencode auth login",
 	ModelFlag: "--model", EffortFlag: "--variant", SkipPermissionsFlag: "--auto",
-	Fails:  []Class{Limit, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.18.33",
 }
 

@@ -15,8 +15,7 @@ var qwenRow = Row{
 	PermissionFlag: "--approval-mode", SkipPermissionsFlag: "--yolo",
 	Refuses: "most commands and edits", Permits: []string{"--approval-mode", "--yolo", "-y"},
 	Advice: "--permission-mode auto-edit or, in a sandbox, --dangerously-skip-permissions",
-	Fails:  []Class{Transient, Auth, Context, Turns, Failed, Interrupted, Died},
-	Driven: "0.24.4", StopHook: true, Idle: 15 * time.Minute,
+	Driven: "0.24.4", Idle: 15 * time.Minute,
 }
 
 // NewQwen returns the Parser for Qwen Code, run with --output-format stream-json. It prints Claude Code's events, with

@@ -49,11 +49,8 @@ type Row struct {
 	// its provider without a word needs one.
 	Idle time.Duration
 
-	TellsTokens, TellsCost bool    // whether it can tell them at all
-	TellsReset             bool    // whether it can tell when a limit is reset
-	Fails                  []Class // the ways to end that were seen, beside Done
-	StopHook               bool    // whether ralph-stop-hook was seen to drive its sessions
-	Driven                 string  // the version with which the row was measured; "": it is not built in
+	TellsTokens, TellsCost bool   // whether it can tell them at all
+	Driven                 string // the version with which the row was measured; "": it is not built in
 	BuiltIn                bool
 }
 
