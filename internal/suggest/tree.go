@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	ignore "github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // What is read of a project.
@@ -16,7 +16,6 @@ const (
 	maxEntries = 20_000   // of folders
 	maxFolder  = 2000     // of one
 	maxDepth   = 40       // of folders in each other
-	maxRules   = 1000     // of what git ignores
 	maxFile    = 64 << 10 // bytes
 	maxBytes   = 16 << 20 // of all files
 )
@@ -31,22 +30,13 @@ const (
 // "../". A root keeps them, and links, from leading out of the project.
 type tree struct {
 	root  *os.Root
-	dir   string   // in which checks run, from the project's top on
-	paths []string // of the project
-	files []string // that git does not ignore
-	aside []string // what git ignores, without what is below that, and packages
-	rules []rule   // the last one that matches counts
+	dir   string                   // in which checks run, from the project's top on
+	paths []string                 // of the project
+	files []string                 // that git does not ignore
+	aside []string                 // what git ignores, without what is below that, and packages
+	rules map[string]*ignore.Rules // of the folders with these paths from the top on
 	texts map[string]string
 	bytes int // in texts
-}
-
-// rule is a line of a .gitignore file.
-type rule struct {
-	folder   string // of the file, from the top on; with a slash at its end, or empty
-	glob     string // of a path below the folder if it has a slash, or else of a name
-	hasSlash bool
-	isDir    bool // it is only for folders
-	isNot    bool // what matches is not ignored
 }
 
 func openTree(project, dir string) (*tree, error) {
@@ -64,14 +54,8 @@ func openTree(project, dir string) (*tree, error) {
 		return nil, err
 	}
 	t := &tree{root: root, dir: dir, paths: []string{absolute, final}, texts: map[string]string{}}
-	t.addRules(t.up(), ".git/info/exclude")
-	for at := t.up(); at != "."; { // the folders above, which the walk does not reach
-		t.addRules(at, ".gitignore")
-		at = strings.TrimPrefix(at[2:], "/")
-		if at == "" {
-			at = "."
-		}
-	}
+	exclude := ignore.ParseRules(t.read(path.Join(t.up(), ".git/info/exclude")), nil, 0)
+	t.rules = map[string]*ignore.Rules{".": ignore.ParseRules(t.read(path.Join(t.up(), ".gitignore")), exclude, 0)}
 	t.walk()
 	return t, nil
 }
@@ -92,7 +76,6 @@ func (t *tree) walk() {
 	queue := []string{"."}
 	for count := 0; len(queue) > 0 && count < maxEntries; queue = queue[1:] {
 		folder := queue[0]
-		t.addRules(folder, ".gitignore")
 		entries := t.entries(folder)
 		count += len(entries)
 		for _, entry := range entries {
@@ -168,38 +151,24 @@ func (t *tree) read(name string) string {
 	return string(data)
 }
 
-// addRules adds the rules of a file, which are for a folder.
-func (t *tree) addRules(folder, file string) {
-	below := strings.TrimPrefix(path.Join(t.dir, folder)+"/", "./")
-	for line := range strings.Lines(t.read(path.Join(folder, file))) {
-		line = strings.TrimRight(line, " \t\r\n")
-		r := rule{folder: below}
-		line, r.isNot = strings.CutPrefix(line, "!")
-		line, r.isDir = strings.CutSuffix(line, "/")
-		r.hasSlash = strings.Contains(line, "/")
-		r.glob = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(strings.TrimPrefix(line, "/"))
-		if r.glob != "" && line[0] != '#' && len(t.rules) < maxRules {
-			t.rules = append(t.rules, r)
-		}
+// rulesOf returns what git ignores in a folder, by its path from the top on.
+func (t *tree) rulesOf(folder string) *ignore.Rules {
+	r, known := t.rules[folder]
+	if known || path.IsAbs(folder) || strings.HasPrefix(folder, "..") {
+		return r
 	}
+	r = t.rulesOf(path.Dir(folder))
+	if text := t.read(path.Join(t.up(), folder, ".gitignore")); text != "" {
+		r = ignore.ParseRules(text, r, len(folder)+1)
+	}
+	t.rules[folder] = r
+	return r
 }
 
 // ignores reports whether git ignores a file or folder, if it ignores none of the folders above.
 func (t *tree) ignores(name string, isDir bool) bool {
 	name = path.Join(t.dir, name)
-	for _, r := range slices.Backward(t.rules) {
-		below, isBelow := strings.CutPrefix(name, r.folder)
-		if !isBelow || r.isDir && !isDir {
-			continue
-		}
-		if !r.hasSlash {
-			below = path.Base(below)
-		}
-		if doublestar.MatchUnvalidated(r.glob, below) {
-			return !r.isNot
-		}
-	}
-	return false
+	return name != "." && t.rulesOf(path.Dir(name)).Ignore(name, isDir)
 }
 
 // ignoresPath reports whether git ignores a file or a folder above it, whether these are there or not.

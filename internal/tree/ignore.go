@@ -7,9 +7,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// rules are the lines of one .gitignore file, after those of the folders above.
-type rules struct {
-	above *rules
+// Rules are the lines of one .gitignore file, after those of the folders above.
+type Rules struct {
+	above *Rules
 	from  int // where the path below its own folder begins in a path from the root
 	list  []rule
 }
@@ -30,10 +30,10 @@ var (
 	notSlash  = strings.NewReplacer("[!", "[!/", "[^", "[!/")
 )
 
-// parseRules reads a .gitignore file as git does. It leaves out a line that it cannot read,
-// so that less is ignored.
-func parseRules(text string, above *rules, from int) *rules {
-	r := &rules{above: above, from: from}
+// ParseRules reads a .gitignore file as git does. It leaves out a line that it cannot read,
+// so that less is ignored. The path of the file's folder from the root has from bytes, with a slash at its end.
+func ParseRules(text string, above *Rules, from int) *Rules {
+	r := &Rules{above: above, from: from}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
@@ -58,8 +58,8 @@ func parseRules(text string, above *rules, from int) *rules {
 	return r
 }
 
-// ignore reports whether git ignores the file or folder with this path from the root. Its folders are not ignored.
-func (r *rules) ignore(name string, folder bool) bool {
+// Ignore reports whether git ignores the file or folder with this path from the root. Its folders are not ignored.
+func (r *Rules) Ignore(name string, folder bool) bool {
 	for ; r != nil; r = r.above {
 		for i := len(r.list) - 1; i >= 0; i-- {
 			one := &r.list[i]

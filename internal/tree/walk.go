@@ -88,7 +88,7 @@ func (f *files) sort() {
 }
 
 // folder adds what is in a folder and below. above are the rules of the folders above it.
-func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
+func (t Tree) folder(ctx context.Context, f *files, name string, above *Rules) {
 	at := filepath.Join(t.root(), name)
 	dir, entries, err := readFolder(at)
 	if err != nil { // what fails once would be gone for a check, which would disprove work that is there
@@ -112,7 +112,7 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 			continue
 		}
 		path := prefix + entry.Name()
-		if r.ignore(path, entry.IsDir()) || t.Hide != nil && t.Hide(path) {
+		if r.Ignore(path, entry.IsDir()) || t.Hide != nil && t.Hide(path) {
 			f.hidden = append(f.hidden, path)
 			continue
 		}
@@ -136,7 +136,7 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 }
 
 // add adds a file, or a folder and what is in it.
-func (t Tree) add(ctx context.Context, f *files, e Entry, above *rules) {
+func (t Tree) add(ctx context.Context, f *files, e Entry, above *Rules) {
 	if f.also != nil {
 		e.Ignored = true
 		f.also[e.Path] = true
@@ -204,7 +204,7 @@ func (t Tree) addTracked(ctx context.Context, f *files, names []string) {
 }
 
 // rulesOf returns the rules that hold in a folder.
-func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules) *rules {
+func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *Rules) *Rules {
 	at, err := filepath.Rel(t.Dir, filepath.Join(t.root(), name))
 	if t.Top == "" || err != nil {
 		return above
@@ -215,7 +215,7 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 		from = len(name) + 1
 	}
 	if text, has := t.Rules[at]; has {
-		return parseRules(text, above, from)
+		return ParseRules(text, above, from)
 	}
 	// Git does not follow a link here, either.
 	here := func(e fs.DirEntry) bool { return e.Name() == ignoreFile && e.Type().IsRegular() }
@@ -229,7 +229,7 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 	}
 	f.bytes += text.Len()
 	f.rules[at] = text.String()
-	return parseRules(text.String(), above, from)
+	return ParseRules(text.String(), above, from)
 }
 
 // exceptions returns a function that reports whether a path below the root is left out of the tree.
