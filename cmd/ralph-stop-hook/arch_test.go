@@ -62,6 +62,7 @@ var modules = []string{
 	"github.com/tidwall/gjson", "github.com/tidwall/sjson", "github.com/tidwall/match", "github.com/tidwall/pretty",
 	"github.com/bmatcuk/doublestar/v4", "github.com/google/renameio/v2", "golang.org/x/sys", "golang.org/x/term",
 	"github.com/spf13/cobra", "github.com/spf13/pflag",
+	"github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29", // how wide a text is in a terminal
 	"github.com/rogpeppe/go-internal/diff", // shows what changed in ralph.json since it was trusted
 }
 
@@ -76,7 +77,7 @@ var programs = map[string][]string{
 		// shows loops and runs in the terminal
 		"charm.land/bubbletea/v2", "github.com/mattn/go-runewidth", "github.com/rivo/uniseg",
 		"github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet",
-		"github.com/charmbracelet/x", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29",
+		"github.com/charmbracelet/x",
 		"github.com/lucasb-eyer/go-colorful", "github.com/muesli/cancelreader", "github.com/xo/terminfo",
 		"golang.org/x/sync",
 		// carries work to other machines

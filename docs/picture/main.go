@@ -15,6 +15,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 func main() {
@@ -67,7 +69,7 @@ func parse(text string) [][]cell {
 				(*line)[col-1].text += string(r)
 			}
 		case unicode.IsGraphic(r): // no others are allowed in XML, or seen
-			cells := []cell{{string(r), now}, {"", now}}[:columns(r)]
+			cells := []cell{{string(r), now}, {"", now}}[:max(1, displaywidth.Rune(r))]
 			for len(*line) < col+len(cells) {
 				*line = append(*line, cell{text: " "})
 			}
@@ -75,13 +77,6 @@ func parse(text string) [][]cell {
 		}
 	}
 	return lines
-}
-
-func columns(r rune) int {
-	if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1f300 && r < 0x1fb00 {
-		return 2
-	}
-	return 1
 }
 
 // palette holds the colours 30 to 37, which are those of 90 to 97 too.

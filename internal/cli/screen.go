@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 )
 
@@ -90,7 +91,7 @@ func wrap(text string, width int) (lines []string) {
 	}
 	at := width + 1 // of the last line, which is full at first
 	for word := range strings.FieldsSeq(text) {
-		n := columns(word)
+		n := displaywidth.String(word)
 		if at+1+n > width {
 			lines, at = append(lines, word), n
 			continue

@@ -3,8 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -34,7 +35,7 @@ func Table(w io.Writer, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], columns(row[i]))
+			widths[i] = max(widths[i], displaywidth.String(row[i]))
 		}
 	}
 	for _, row := range rows {
@@ -44,26 +45,8 @@ func Table(w io.Writer, rows [][]string) {
 				b.WriteString(cell)
 				break
 			}
-			b.WriteString(cell + strings.Repeat(" ", widths[i]-columns(cell)+2))
+			b.WriteString(cell + strings.Repeat(" ", widths[i]-displaywidth.String(cell)+2))
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
-}
-
-// wide are the blocks of letters and signs that take two columns of a terminal, after
-// Unicode's East Asian Width.
-var wide = [][2]rune{
-	{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
-	{0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
-}
-
-// columns is how many columns of a terminal a text takes.
-func columns(s string) (n int) {
-	for _, r := range s {
-		n++
-		if slices.ContainsFunc(wide, func(block [2]rune) bool { return r >= block[0] && r <= block[1] }) {
-			n++
-		}
-	}
-	return n
 }
