@@ -77,7 +77,7 @@ func ParseTrust(data []byte) (Trust, error) {
 	}
 	switch {
 	case t.Schema > 0 && t.Schema != trustSchema:
-		return Trust{}, errors.New("an earlier or later version of ralph-stop-hook wrote it")
+		return Trust{}, errors.New("another version of ralph-stop-hook wrote it")
 	case t.Schema != trustSchema, t.SHA256 != digest([]byte(t.Text)):
 		return Trust{}, errors.New("not a trust record")
 	}

@@ -138,9 +138,8 @@ func parseStatus(text string) Status {
 	return InProgress
 }
 
-// SchemaVersion is the version of State that this program writes. It refuses a record of a later version.
-// The versions before the first release wrote 1, or 2 where they kept lanes.
-const SchemaVersion = 3
+// SchemaVersion is the version of State that this program writes, and the only one that it reads.
+const SchemaVersion = 1
 
 // State is the record of a loop. The file state.json outside the project keeps it, with the fields of all parts side by
 // side.

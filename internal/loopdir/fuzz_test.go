@@ -21,7 +21,7 @@ func FuzzState(f *testing.F) {
 	seeds.Add(f, "*state*.json", "*.jsonl", "*.json")
 	for _, seed := range []string{
 		`{"schema":1,"status":"IN_PROGRESS","iteration":3}`,
-		`{"schema":2,"status":"IN_PROGRESS","iteration":3}`, `{"schema":3,"status":"IN_PROGRESS","iteration":3}`,
+		`{"schema":2,"status":"IN_PROGRESS","iteration":3}`,
 		`null`, `{}`, ``,
 		`{"schema":1,"status":"COMPLETE","iteration":3,"endings":1,"startedAt":"2026-11-21T03:00:00+01:00",` +
 			`"notices":[{"deliveryId":"x","payload":{"a":[1]}}]}`,

@@ -93,8 +93,8 @@ func parseState(data []byte) (decide.State, error) {
 		return decide.State{}, fmt.Errorf("%w; %w", err, errHalf)
 	}
 	switch {
-	case state.Schema > decide.SchemaVersion:
-		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version",
+	case state.Schema > 0 && state.Schema != decide.SchemaVersion:
+		return decide.State{}, fmt.Errorf("another version of ralph-stop-hook wrote it (schema %d); use that version",
 			state.Schema)
 	case state.Schema < 1, state.Status == "", state.Iteration < 1, state.Endings < 0,
 		len(state.Lanes) > decide.MaxLanes,

@@ -30,7 +30,7 @@ func TestShare(t *testing.T) {
 				if !forge {
 					return
 				}
-				done := []byte(`{"schema": 3, "status": "COMPLETE", "iteration": 2}`)
+				done := []byte(`{"schema": 1, "status": "COMPLETE", "iteration": 2}`)
 				if err := os.WriteFile(filepath.Join(l.StatePath(), stateFile), done, 0o600); err != nil {
 					t.Error(err)
 				}
@@ -63,7 +63,7 @@ func TestShareStep(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			done := []byte(`{"schema": 3, "status": "COMPLETE", "iteration": 1}`)
+			done := []byte(`{"schema": 1, "status": "COMPLETE", "iteration": 1}`)
 			if err := os.WriteFile(filepath.Join(l.StatePath(), stateFile), done, 0o600); err != nil {
 				return err
 			}
