@@ -14,7 +14,7 @@ var reliability = []row{
 	{
 		"It exits with 0, or was killed",
 		hook("hook-bad-input"),
-		"cmd/ralph-stop-hook/hook.go",
+		"internal/client/call.go",
 		`	f := flag.NewFlagSet("hook", flag.ContinueOnError)`,
 		`	f := flag.NewFlagSet("hook", flag.ExitOnError)`,
 	},

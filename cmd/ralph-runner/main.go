@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,9 +13,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
@@ -92,7 +89,7 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env}}
-	v.Env.Unanswered = func(name string, at *loopdir.Loop) (why, fix string) { return unhooked(env, name, at) }
+	v.Env.Unanswered = boot.Unanswered(env)
 	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
 		Use: program + " [NAME|LIST] [flags]", Long: helpText,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -109,22 +106,6 @@ func newApp(env loop.Env) *cli.App {
 		app.AddCommand(c)
 	}
 	return app
-}
-
-// unhooked says that a client does not call the hook for a loop, and what a person does about it: 'ralph-stop-hook
-// doctor' finds out more.
-func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
-	name = cmp.Or(name, client.Usual)
-	c := client.Find(name)
-	in := client.Install{Client: c, Get: env.Get, Home: env.Home, Project: at.Project}
-	if c.Name != name || in.Hooked() { // another client works by MCP
-		return "", ""
-	}
-	why, fix = in.Ignored(in.Settings(c.Scopes...)...)
-	if why != "" {
-		return why, fix
-	}
-	return "the hook is in no settings of " + c.Title, "ralph-stop-hook init --client " + c.Name
 }
 
 // version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".

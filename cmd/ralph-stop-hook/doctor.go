@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -76,8 +75,7 @@ type finding struct {
 type inspection struct {
 	v        verbs
 	project  string
-	clients  []client.Client
-	settings []settings // of these clients, the narrowest first
+	settings []settings // of the clients, the narrowest first
 	loop     *loopdir.Loop
 	picture  *loop.Picture // nil if the loop cannot be read
 
@@ -95,7 +93,7 @@ type settings struct {
 
 // newInspection reads the settings of some clients.
 func (v verbs) newInspection(project string, clients ...client.Client) *inspection {
-	in := &inspection{v: v, project: project, clients: clients}
+	in := &inspection{v: v, project: project}
 	for n := range clients {
 		c := &clients[n]
 		for _, s := range v.install(c, project).Settings(c.Scopes...) {
@@ -134,13 +132,12 @@ type probe struct {
 	look func(*inspection)
 }
 
-// hostProbes are about the clients and the project, stopProbes those of them about what can keep a stop from the hook.
+// hostProbes are about the clients and the project.
 var (
-	stopProbes = []probe{
+	hostProbes = []probe{
 		{"settings", lookSettings}, {"hooks", lookSwitchedOff}, {"entry", lookEntry}, {"program", lookProgram},
+		{"version", lookVersions}, {"git", lookGit}, {"rivals", lookRivals},
 	}
-	hostProbes = append(slices.Clone(stopProbes), probe{"version", lookVersions}, probe{"git", lookGit},
-		probe{"rivals", lookRivals})
 	loopProbes = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 )
 
@@ -174,26 +171,6 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) ([]*finding, error) {
 		in.look([]probe{{"list", lookList}, {"checks", lookChecks}})
 	}
 	return in.found, nil
-}
-
-// unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
-func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
-	c := client.Find(name)
-	if name != "" && c.Name != name { // a client without a row works by MCP
-		return "", ""
-	}
-	// A job such as cron's has another PATH than the session, which finds this program, too.
-	path := v.Env.Get("PATH") + string(filepath.ListSeparator) + filepath.Dir(v.Env.Self)
-	v.Env.Vars = append(slices.Clone(v.Env.Vars), "PATH="+path)
-	in := v.newInspection(at.Project, *c)
-	in.look(stopProbes)
-	hooked := v.install(c, at.Project).Hooked()
-	for _, f := range in.found {
-		if f.Level == "error" && !(f.Check == "settings" && hooked) { // another file has the hook
-			return f.Text, f.Fix
-		}
-	}
-	return "", ""
 }
 
 // assumeEntry has a test go without an entry in the settings: it calls the hook itself.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,49 +24,44 @@ func lookSettings(in *inspection) {
 }
 
 func lookSwitchedOff(in *inspection) {
+	var files []client.Settings
 	for _, s := range in.settings {
-		switch {
-		case !s.client.Strict:
-		case s.Disabled.Bool():
-			in.failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work",
-				s.shown)
-			return
-		case s.Disabled.Exists():
-			in.good("nothing switches hooks off") // a wider one is not heard
-			return
+		if s.client.Strict {
+			files = append(files, s.Settings)
 		}
 	}
-	in.good("nothing switches hooks off")
+	if why, fix := in.v.install(client.Find(client.Usual), in.project).SwitchedOff(files...); why != "" {
+		in.failure(fix, "%s", why)
+	}
+	in.fine("nothing switches hooks off")
 }
 
-// lookEntry looks for entries that call the hook, of each client whose settings were read.
+// lookEntry looks for entries that call the hook, of each client.
 func lookEntry(in *inspection) {
-	for _, c := range in.clients {
+	for _, c := range client.All {
 		in.lookEntries(&c)
 	}
 	hooked := func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }
 	ignored := func(s settings) bool { return s.Err != nil }
-	c := in.clients[0]
+	why, fix := in.v.install(client.Find(client.Usual), in.project).NoEntry()
 	switch {
-	case hooked(c), slices.ContainsFunc(in.settings, ignored): // it may be in what cannot be read
-	case c.Name != client.Usual:
-		in.failure("ralph-stop-hook init --client "+c.Name, "the hook is in no settings of %s", c.Title)
+	case why == "", slices.ContainsFunc(in.settings, ignored): // it may be in what cannot be read
 	case slices.ContainsFunc(client.All, hooked):
-		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
+		in.note(fix, "the hook is in no settings of Claude Code, so that does not call it")
 	case in.picture != nil && in.picture.Snapshot.State.Run() != "":
-		in.note("ralph-stop-hook init", "the hook is in no settings of this project; a run of ralph-runner needs none")
+		in.note(fix, "the hook is in no settings of this project; a run of ralph-runner needs none")
 	default:
-		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
+		in.failure(fix, "%s", why)
 	}
 }
 
 // lookEntries looks at the entries of one client. Claude Code reports a misspelt one as a problem, and goes on.
 func (in *inspection) lookEntries(c *client.Client) {
 	in.before = len(in.found)
-	the, fix := "the hook", "ralph-stop-hook init"
+	install := in.v.install(c, in.project)
+	the := "the hook"
 	if c.Name != client.Usual {
 		the += " of " + c.Title
-		fix += " --client " + c.Name
 	}
 	var all []*client.Hook
 	var places []string // of the entries for a stop
@@ -82,9 +75,8 @@ func (in *inspection) lookEntries(c *client.Client) {
 			if h.Event == stop && len(places) == 0 {
 				report = in.failure
 			}
-			if wrong := notHook(h); wrong != "" {
-				report(fix+" --settings "+s.Scope,
-					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
+			if why, fix := install.NoCall(s.Settings, h); why != "" {
+				report(fix, "%s", why)
 				break // the fix renews all entries of the file
 			}
 		}
@@ -93,10 +85,11 @@ func (in *inspection) lookEntries(c *client.Client) {
 		}
 		all = append(all, s.Ours("")...)
 	}
-	if plugin := in.v.install(c, in.project).Plugin(program); plugin != "" {
+	if plugin := install.Plugin(program); plugin != "" {
 		places = append(places, "the plugin "+plugin)
 	} else if missing := c.Missing(all); len(all) > 0 && len(missing) > 0 {
-		in.warning(fix, "no entry of %s is for %s, so the hook gets no such event", c.Title, strings.Join(missing, ", "))
+		in.warning(install.Init(), "no entry of %s is for %s, so the hook gets no such event", c.Title,
+			strings.Join(missing, ", "))
 	}
 	switch {
 	case len(places) > 1:
@@ -109,34 +102,19 @@ func (in *inspection) lookEntries(c *client.Client) {
 	}
 }
 
-// notHook says why an entry does not call the hook, "" if it does.
-func notHook(h *client.Hook) string {
-	switch {
-	case !h.Exec, len(h.Args) == 0: // only the shell knows the words; or the bare program
-		return ""
-	case h.Args[0] != "hook":
-		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(h.Args[0], 80))
-	}
-	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(h.Args[1:]); err != nil {
-		return plain.Line(errors.Unwrap(err).Error(), 300)
-	}
-	return ""
-}
-
 // lookProgram looks for the programs of the entries.
 func lookProgram(in *inspection) {
 	var seen []string
 	for _, s := range in.settings {
+		install := in.v.install(s.client, in.project)
 		for _, h := range s.Ours("") {
-			name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", in.project)
-			if slices.Contains(seen, name) || !h.Exec { // only the shell knows which one a line runs
+			if slices.Contains(seen, h.Command) || !h.Exec { // only the shell knows which one a line runs
 				continue
 			}
-			seen = append(seen, name)
-			switch path, err := proc.LookPath(name, in.v.Env.Get("PATH")); {
-			case err != nil:
-				in.failure("put it there, or run: ralph-stop-hook init",
-					"the entry in %s runs %s, which is missing or not a program", s.shown, name)
+			seen = append(seen, h.Command)
+			switch path, why, fix := install.Runs(s.Settings, h); {
+			case why != "":
+				in.failure(fix, "%s", why)
 			case !loopdir.SameFile(path, in.v.Env.Self):
 				in.note("check that this is the version you want", "the entry in %s runs %s, but this is %s", s.shown, path,
 					in.v.Env.Self)

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -21,11 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
-
-// defaultTimeout is the timeout in the settings entry that `init` writes.
-const defaultTimeout = 660 * time.Second
 
 // hookCommand is only for the help: run calls hookMode without it.
 func hookCommand() *cobra.Command {
@@ -48,9 +42,7 @@ with 0.
 type hook struct {
 	env     loop.Env
 	begin   time.Time
-	client  *client.Client
-	timeout time.Duration
-	byEntry bool // the call has --timeout, as that of an entry
+	call    client.Call
 	event   client.Event
 	printed bool
 }
@@ -59,7 +51,7 @@ type hook struct {
 // goes wrong, it prints nothing or one object that does not block. It exits with 0, because Claude
 // Code takes 2 for a block.
 func hookMode(args []string) (status int) {
-	h := &hook{begin: time.Now(), client: client.Find(client.Usual)}
+	h := &hook{begin: time.Now(), call: client.Call{Client: client.Find(client.Usual)}}
 	ignoreSignals()
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,7 +61,12 @@ func hookMode(args []string) (status int) {
 	}()
 	h.env = boot.Env(program)
 	h.env.Catch = catchInHook
-	wrong := h.parseFlags(args)
+	h.call.LoopDir, h.call.OnComplete = h.env.LoopDir, h.env.OnComplete
+	wrong := h.call.Parse(args)
+	if wrong != nil {
+		wrong = fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", wrong)
+	}
+	h.env.LoopDir, h.env.OnComplete = h.call.LoopDir, h.call.OnComplete
 	h.ofClient()
 	if h.byHand() {
 		h.env.OnComplete = "" // an agent's command
@@ -94,7 +91,7 @@ func (h *hook) read() (client.Event, error) {
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
-	event, err := client.ReadEvent(os.Stdin, h.client.Words)
+	event, err := client.ReadEvent(os.Stdin, h.call.Client.Words)
 	if !late.Stop() {
 		select {} // the process ends
 	}
@@ -118,40 +115,16 @@ func catchInHook(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-func (h *hook) parseFlags(args []string) error {
-	f := flag.NewFlagSet("hook", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
-	f.Func("client", "", func(name string) (err error) {
-		h.client, err = client.Of(name)
-		return err
-	})
-	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
-	f.StringVar(&h.env.OnComplete, "on-complete", h.env.OnComplete, "")
-	err := f.Parse(args)
-	f.Visit(func(given *flag.Flag) { h.byEntry = h.byEntry || given.Name == "timeout" })
-	switch {
-	case err != nil:
-	case f.NArg() > 0:
-		err = fmt.Errorf("unknown argument %q", f.Arg(0))
-	case h.timeout <= 0:
-		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	default:
-		return nil
-	}
-	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
-}
-
 // ofClient tells everything below which client calls.
 func (h *hook) ofClient() {
-	h.env.ProjectDir = h.client.Project(h.env.Get)
-	if h.client.Name == client.Usual {
+	h.env.ProjectDir = h.call.Client.Project(h.env.Get)
+	if h.call.Client.Name == client.Usual {
 		return
 	}
-	h.env.Agent, h.env.Client = h.client.Name, h.client.Name
+	h.env.Agent, h.env.Client = h.call.Client.Name, h.call.Client.Name
 	isVar, isSecret := h.env.OfHost, h.env.IsSecret
-	h.env.OfHost = func(name string) bool { return isVar(name) || h.client.IsVar(name) }
-	h.env.IsSecret = func(name string) bool { return isSecret(name) || h.client.IsSecret(name) }
+	h.env.OfHost = func(name string) bool { return isVar(name) || h.call.Client.IsVar(name) }
+	h.env.IsSecret = func(name string) bool { return isSecret(name) || h.call.Client.IsSecret(name) }
 }
 
 // byHand reports whether an agent called this hook, by a command of its own or in a check. Clients tell their hooks the
@@ -232,7 +205,7 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 		h.giveUp(ctx, l, ev, err)
 	case !ev.Dying:
 		answer := h.encode(s)
-		if h.byEntry {
+		if h.call.ByEntry {
 			why, fix = h.unheard(s)
 		}
 		if why != "" {
@@ -260,13 +233,13 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 // unheard says that the client leaves settings out, or has no entry for this hook any more, while the loop goes on: it
 // may not call again.
 func (h *hook) unheard(s *loop.Step) (why, fix string) {
-	if h.client.Name != client.Usual || h.byHand() || s.Decision.Next.Status != decide.InProgress {
+	if h.call.Client.Name != client.Usual || h.byHand() || s.Decision.Next.Status != decide.InProgress {
 		return "", ""
 	}
 	in, env := h.install(), h.env
 	why, fix = in.Ignored(in.Settings(in.Scopes...)...)
 	if !assumeEntry && !in.Hooked() {
-		env.Unanswered = verbs{verb.Verbs{Env: env}}.unanswered
+		env.Unanswered = boot.Unanswered(env)
 		why, fix = say.Unanswered(env, s.Picture.Loop.At)
 	}
 	return why, fix
@@ -276,7 +249,7 @@ func (h *hook) unheard(s *loop.Step) (why, fix string) {
 func (h *hook) encode(s *loop.Step) client.Answer {
 	a := say.DecisionAnswer(s.Picture, s.Decision)
 	answer := client.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
-	if !h.client.Known {
+	if !h.call.Client.Known {
 		return answer // it was driven with blocks alone
 	}
 	// Context costs half of what the reason of a block costs. Claude Code reads it if its event has a prompt id.
@@ -300,7 +273,7 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 // install returns where the client reads the settings of this session.
 func (h *hook) install() client.Install {
 	project := cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd)
-	return client.Install{Client: h.client, Get: h.env.Get, Home: h.env.Home, Project: project}
+	return client.Install{Client: h.call.Client, Get: h.env.Get, Home: h.env.Home, Project: project}
 }
 
 // rivals reports whether another Stop hook may keep the session going, too.
@@ -315,11 +288,11 @@ func (h *hook) neutral() loop.Event {
 	e := h.event
 	ev := loop.Event{
 		Heard: decide.Heard{
-			Event: e.Kind(), Session: e.SessionID, Client: h.client.PID(h.env.Get), Cwd: e.Cwd, Message: e.LastMessage,
+			Event: e.Kind(), Session: e.SessionID, Client: h.call.Client.PID(h.env.Get), Cwd: e.Cwd, Message: e.LastMessage,
 			Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		},
 		Name: e.Name, Prompt: e.Prompt, Dying: e.Dying(),
-		Background: e.Background, At: h.begin, Timeout: h.timeout,
+		Background: e.Background, At: h.begin, Timeout: h.call.Timeout,
 	}
 	if decide.IsRun(ev.Session) { // a run takes its steps itself
 		ev.Aside = true
@@ -328,7 +301,7 @@ func (h *hook) neutral() loop.Event {
 		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
 		ev.Aside = ev.Aside || ev.Event != decide.EventStop
 	}
-	if h.client.Known {
+	if h.call.Client.Known {
 		ev.BlockCap = client.BlockCap(h.env.Get(client.BlockCapVar))
 		ev.Rivals = h.rivals
 		ev.Transcript = e.Transcript

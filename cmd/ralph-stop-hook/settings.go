@@ -38,7 +38,7 @@ func (i *initialiser) planHook() (err error) {
 	if err != nil {
 		return err
 	}
-	f.entry = func(event string) client.Entry { return f.client.Entry(event, name, defaultTimeout) }
+	f.entry = func(event string) client.Entry { return f.client.Entry(event, name, client.UsualTimeout) }
 	in, scopes := i.v.install(f.client, i.Project), f.client.Scopes
 	switch {
 	case i.scope == "none":

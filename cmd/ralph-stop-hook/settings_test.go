@@ -29,7 +29,7 @@ func TestSettingsEdited(t *testing.T) {
 	write(`{"model": "a"}`)
 	c := client.Find(client.Usual)
 	f := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
-		return c.Entry(event, program, defaultTimeout)
+		return c.Entry(event, program, client.UsualTimeout)
 	}}
 	if err := f.merge(); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestSettingsEdited(t *testing.T) {
 func TestSettingsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	c := client.Find(client.Usual)
-	text, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, program, defaultTimeout))
+	text, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, program, client.UsualTimeout))
 	if err == nil {
 		err = os.WriteFile(path, text, 0o644)
 	}
@@ -129,7 +129,7 @@ func TestSettingsCrowd(t *testing.T) {
 		default:
 		}
 		add := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
-			return c.Entry(event, program, defaultTimeout)
+			return c.Entry(event, program, client.UsualTimeout)
 		}}
 		if err := add.merge(); err == nil {
 			_ = add.write() // it may have changed five times

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Install says where a client reads its settings for one project.
@@ -102,12 +101,12 @@ func (in Install) Hooked() bool {
 
 // InSettings reports whether a settings file has an entry of ours for an event, and its program is there.
 func (in Install) InSettings(event string) bool {
-	runs := func(h *Hook) bool {
-		name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", in.Client.Project(in.Get))
-		_, err := proc.LookPath(name, in.Get("PATH"))
-		return err == nil || !h.Exec
-	}
-	return in.any(func(s Settings) bool { return slices.ContainsFunc(s.Ours(event), runs) })
+	return in.any(func(s Settings) bool {
+		return slices.ContainsFunc(s.Ours(event), func(h *Hook) bool {
+			_, missing, _ := in.Runs(s, h)
+			return missing == ""
+		})
+	})
 }
 
 // Everywhere reports whether the client calls this program in all projects: the project's own settings have no entry.
