@@ -329,8 +329,8 @@ func (p *Picture) otherTrees(ctx context.Context) []string {
 	return trees
 }
 
-// Contents returns the hash of what the copy is to have. Without a copy, or if that cannot be told, it is empty, so that
-// everything is proven again.
+// Contents returns the hash of what the copy is to have. Without a copy, or if that cannot be told, it is empty, so
+// that everything is proven again.
 func (p *Picture) Contents(ctx context.Context) string {
 	if !p.HasCopy() {
 		return ""

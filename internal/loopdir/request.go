@@ -49,8 +49,8 @@ const (
 	maxRequests   = 100      // files that are read
 )
 
-// Ask leaves a request. It needs no lock, so it works while a hook runs and when the record is damaged. A cancel fits on
-// a full disk: it is an empty file.
+// Ask leaves a request. It needs no lock, so it works while a hook runs and when the record is damaged. A cancel fits
+// on a full disk: it is an empty file.
 func (s *Store) Ask(r Request) error {
 	if err := s.openState(true); err != nil {
 		return err
