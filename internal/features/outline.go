@@ -16,14 +16,17 @@ type outline struct {
 }
 
 // needsWords begin a line below an item that names what it needs, in any case: "**Depends on**: 1.1, 1.2".
-var needsWords = []string{"dependencies", "depends on"}
+var needsWords = []string{"dependencies", "depends on", "depends", "blocked by"}
 
 // needsIn returns what a line names that an item needs.
 func needsIn(line string) (needs string, is bool) {
 	text := strings.TrimLeft(line, " \t>-+*_")
 	for _, words := range needsWords {
 		if len(text) > len(words) && strings.EqualFold(text[:len(words)], words) {
-			return strings.CutPrefix(strings.TrimLeft(text[len(words):], "*_ "), ":")
+			needs, is = strings.CutPrefix(strings.TrimLeft(text[len(words):], "*_ "), ":")
+			if is {
+				return needs, true
+			}
 		}
 	}
 	return "", false
@@ -32,7 +35,14 @@ func needsIn(line string) (needs string, is bool) {
 // outlineOf returns the outline of an item with this title.
 func outlineOf(depth int, title string) outline {
 	label, rest, _ := strings.Cut(title, " ")
-	return outline{depth: depth, label: trimLabel(label), isP: strings.HasPrefix(strings.TrimSpace(rest), "[P]")}
+	o := outline{depth: depth, label: trimLabel(label)}
+	for _, word := range strings.Fields(rest) { // "T004 [US1] [P] Write the encoder"
+		if word[0] != '[' {
+			break
+		}
+		o.isP = o.isP || word == "[P]"
+	}
+	return o
 }
 
 func trimLabel(label string) string { return strings.Trim(label, ".:*_`()") }
@@ -44,19 +54,21 @@ func (o outline) isSpecKit() bool {
 }
 
 // nameNeeds sets the needs of items of Markdown: an item needs those that are nested in it, as in Kiro's tasks.md, and
-// those whose labels a line of it names. In spec-kit's tasks.md an item without [P] needs all before it, and one with
-// [P] those before the last item without.
+// those whose labels a line of it names. In spec-kit's tasks.md, which may end in a checklist without labels, an item
+// without [P] needs all before it, and one with [P] those before the last item without.
 func (l *List) nameNeeds(outlines []outline) {
 	byLabel := map[string]int{}
-	isSpecKit := len(outlines) > 0
+	ofSpecKit := 0
 	for n, o := range outlines {
 		if _, twice := byLabel[o.label]; twice {
 			n = -1 // it names none of the two
 		}
 		byLabel[o.label] = n
-		isSpecKit = isSpecKit && o.isSpecKit()
+		if o.isSpecKit() {
+			ofSpecKit++
+		}
 	}
-	if isSpecKit {
+	if 2*ofSpecKit > len(outlines) {
 		l.needInOrder(outlines)
 		return
 	}

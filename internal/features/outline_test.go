@@ -26,6 +26,14 @@ func TestOutline(t *testing.T) {
 - [ ] 1.4 Read rows
   - depends on: task 1.2, and 1.3.
 `, "1.1 1.3; 1.2; 1.4"},
+		"other words": {`- [ ] 1.1 Create the table
+- [ ] 1.2 Write rows
+  - _Depends: 1.3_
+- [ ] 1.3 Name the columns
+  - Blocked by: 1.1
+- [ ] 1.4 Read rows
+  - It depends: on 1.2
+`, "1.1 1.4; 1.3; 1.2"},
 		"spec-kit": {`# Tasks: Export
 
 ## Phase 1: Setup
@@ -37,6 +45,18 @@ func TestOutline(t *testing.T) {
 - [ ] T004 [US1] Write the encoder in src/export/encode.go
 - [ ] T005 [P] [US1] Write the examples in examples/export
 `, "T001; T002 T003; T004; T005"},
+		"spec-kit with a checklist at its end": {`- [ ] T001 a
+- [ ] T002 [US1] [P] b
+- [ ] T003 [P] c
+- [ ] **T004** d
+## Validation
+- [ ] e
+- [ ] f
+`, "T001; T002 T003; **T004**; e; f"},
+		"a list in which a few items look so": {`- [ ] T001 a
+- [ ] b
+- [ ] c
+`, "T001 b c"},
 		"an item that names what it is in, and itself": {`- [ ] 1. a
   - [ ] 1.1 b
     Depends on: 1, 1.1
