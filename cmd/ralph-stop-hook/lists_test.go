@@ -116,7 +116,7 @@ func differsInMore(before, after string) error {
 // made again: only flags differ.
 func TestListHistory(t *testing.T) {
 	cases := listCases(t)
-	if len(cases) < 17 {
+	if len(cases) < 20 {
 		t.Errorf("only %d lists, one for each place in which init looks", len(cases))
 	}
 	for _, c := range cases {

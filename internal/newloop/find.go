@@ -30,8 +30,8 @@ var listNames = []string{loopdir.ListFile, "prd.json", ".taskmaster/tasks/tasks.
 // in it is open.
 var otherLists = []string{
 	"PRD.md", "TODO.md", "TASKS.md", "docs/" + loopdir.ListFile, "docs/prd.json", "docs/PRD.md", "scripts/ralph/prd.json",
-	".beads/issues.jsonl", "tasks/tasks.json", ".ralph/fix_plan.md", "specs/*/tasks.md", ".kiro/specs/*/tasks.md",
-	"openspec/changes/*/tasks.md", "docs/plans/*.md",
+	".ralph/prd.json", "plans/prd.json", ".beads/issues.jsonl", "tasks/tasks.json", ".ralph/fix_plan.md", "@fix_plan.md",
+	"specs/*/tasks.md", ".kiro/specs/*/tasks.md", "openspec/changes/*/tasks.md", "docs/plans/*.md",
 }
 
 // findList looks for the list: none of a loop with a task, the one that is named, that of a loop that is there already,
