@@ -144,7 +144,7 @@ type Heard struct {
 	FreshSession bool   // each iteration has a session of its own
 	NoSession    bool   // EventStop: no session has ended, the host asks what is next; EventPrompt: none gets the prompt
 	Claimed      bool   // the session claims that all is done, by its exit status for example
-	Broken       string // how the session broke off, so that it promises nothing of the whole loop; "": it did not
+	Broken       string // how the session broke off, so that it promises nothing, but may ask for a person; "": it did not
 	Denied       string // the tools that the agent's permissions refused in the session, in words; "": none
 	Refused      bool   // what the session did is not merged, because a check failed or it was in conflict
 	CheckFailed  bool   // with Refused: a check failed

@@ -11,7 +11,7 @@ import (
 // Bill says what sessions used.
 func Bill(s Sum) string {
 	var parts []string
-	if n := s.Usage.Tokens(); s.TokensKnown || n > 0 {
+	if n := s.Usage.Tokens(); n > 0 || s.TokensKnown && s.UnknownTokens == 0 {
 		parts = append(parts, s.tokensAtLeast()+plain.Tokens(n)+" tokens")
 	}
 	return strings.Join(append(parts, Cost(s)), ", ")

@@ -264,7 +264,7 @@ func (s *Spent) String() string {
 	if s.UnknownTokens > 0 {
 		atLeast = "≥"
 	}
-	if s.TokensKnown || s.Tokens() > 0 {
+	if s.Tokens() > 0 || s.TokensKnown && s.UnknownTokens == 0 {
 		said = append(said, atLeast+plain.Tokens(s.Tokens())+" tokens")
 	}
 	said = append(said, cmp.Or(s.Cost(), "cost unknown"))
