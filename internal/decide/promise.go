@@ -112,7 +112,7 @@ func Said(message string, promises []Promise) (status Status, why string) {
 			return p.Status, strings.TrimSpace(strings.Join(found[1:min(2, len(found))], ""))
 		}
 	}
-	if last == "RALPH_STATUS: COMPLETE" {
+	if last == promisedStatus {
 		return Complete, ""
 	}
 	if block := statusBlock(lines); block >= 0 && !strings.Contains(last, opening) {
@@ -131,10 +131,26 @@ func Said(message string, promises []Promise) (status Status, why string) {
 }
 
 // Stray reports whether a final answer has a promise where it says nothing.
-func Stray(message string) bool {
-	status, _ := Said(message, nil)
-	return status == "" && strings.Contains(message, opening) && strings.Contains(message, closing)
+func Stray(message string, promises []Promise) bool {
+	if status, _ := Said(message, promises); status != "" {
+		return false
+	}
+	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
+	block := statusBlock(lines) < 0 && strings.Contains(message, "EXIT_SIGNAL: true")
+	for _, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		own := func(p Promise) bool { return p.Pattern.MatchString(line) }
+		switch {
+		case strings.Contains(line, opening) && strings.Contains(line, closing), line == promisedStatus,
+			line == statusBegin && block, slices.ContainsFunc(promises, own):
+			return true
+		}
+	}
+	return false
 }
+
+// promisedStatus is Promised as other loops have it.
+const promisedStatus = "RALPH_STATUS: COMPLETE"
 
 // The first and the last line of a block of status lines.
 const (

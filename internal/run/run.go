@@ -55,6 +55,7 @@ type Run struct {
 	waited    patience      // with providers
 	noPrice   string        // the last model of which it was said that its price is not known
 	elsewhere string        // the branch that was checked out when that was looked at last
+	stray     bool          // it was said that a marker in an answer does not count
 	cutOff    bool          // a second signal came while an ending was told
 }
 

@@ -226,10 +226,6 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 	if e.Class.Breaks() {
 		r.noteFiles(true)
 	}
-	if decide.Stray(e.Message) {
-		r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it has to be at the end, in "+
-			"the agent's own words", c.Number))
-	}
 	if r.promised(e.Message) {
 		c.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
@@ -416,6 +412,17 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	return ownLimit{}
 }
 
+// noteStray says once that a marker in an answer does not count where it is.
+func (r *Run) noteStray(c *record.Current, s *loop.Step) {
+	promises := slices.Concat(s.Picture.Snapshot.Promises, r.pattern)
+	if r.stray || c.Class().Breaks() || !decide.Stray(c.Message, promises) {
+		return
+	}
+	r.stray = true
+	r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it must be the last line, in no code "+
+		"fence and no quotation", c.Number))
+}
+
 // countedEvents are the events of a session that is counted.
 var countedEvents = []string{config.PostIteration, config.OnIteration}
 
@@ -456,6 +463,7 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		}
 	}
 	if s != nil {
+		r.noteStray(c, s)
 		r.Screen.Counted(s)
 		r.hooks(s, countedEvents, told)
 	}
