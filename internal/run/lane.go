@@ -284,6 +284,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		l.takeBack(set)
 		return nil, err
 	}
+	l.showLimit(&s.Decision)
 	l.Screen.Session(l.Record, c, s, feature.Title())
 	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
 	tree := l.trees[one.Dir]

@@ -676,6 +676,7 @@ func (r *Run) Preview() (string, error) {
 		return "", err
 	}
 	s.Decision.Limit = s.Decision.Next.Limit(s.Picture.Snapshot.Limits)
+	r.showLimit(&s.Decision)
 	d := s.Decision
 	command := plain.Line(plain.Typed(r.rowOf(r.Record.Current).Line(r.Record.Options.Asked)), 500)
 	prompt := r.prompt(s, nil, r.due(s))

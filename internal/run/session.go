@@ -122,6 +122,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	c, asked := r.starts(s.Decision.Next.Iteration, feature, set)
 	log := r.files.Log(c.Number)
 	defer log.Close()
+	r.showLimit(&s.Decision)
 	r.Screen.Session(r.Record, c, s, feature.Title())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -437,6 +438,23 @@ func (r *Run) savesSoon(s *loop.Step) bool {
 	return !hears(config.PreIteration) && !slices.ContainsFunc(countedEvents, hears)
 }
 
+// showLimit lowers the limit that people see to that of the run: the last iteration of the loop that the run may work.
+// The loop's own limit is in its record.
+func (r *Run) showLimit(d *decide.Decision) {
+	most := r.Record.Options.MaxIterations
+	if most == 0 {
+		return
+	}
+	given := 0 // iterations that no session has ended
+	for _, l := range d.Next.Lanes {
+		if l.Iteration > 0 {
+			given++
+		}
+	}
+	last := d.Next.Iteration + most - r.Record.Iterations - max(given, 1)
+	d.Limit = min(d.Limit, max(last, d.Next.Iteration))
+}
+
 // counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
 // took that. state is what the loop's record says then.
 func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
@@ -445,6 +463,7 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 	var results []decide.Receipt
 	told, worked := told{}, c.Feature
 	if s != nil {
+		r.showLimit(&s.Decision)
 		if item, _ := s.Picture.Snapshot.List.Find(worked); item.IsAdded {
 			worked = "" // no check proves it
 		}
