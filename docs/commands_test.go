@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,16 +17,18 @@ var (
 	indent  = regexp.MustCompile(`(?m)^  | \[flags\]$`)
 	usage   = regexp.MustCompile(`(?s)^(.*?)\n\nUsage:\n(.*?)(\n\n.*|$)`)
 	aside   = regexp.MustCompile(`(?m)^(    |  )?-h, --help .*\n|\nUse ".*" for more information about a command\.\n`)
+	samples = regexp.MustCompile(`\n\nExamples:(?:\n .*)+`)
+	option  = regexp.MustCompile(`(?m)^ +(?:-\w, )?(--\S+) .*\n?`)
 )
 
 // TestCommands compares docs/commands.md with what the programs' helps say.
 func TestCommands(t *testing.T) {
 	programs := build(t)
 	var b strings.Builder
-	b.WriteString("# Commands\n\nThe helps of both programs.\n")
-	shown := map[string]bool{}
+	b.WriteString("# Commands\n\nWhat the helps of both programs say. `--help` also shows examples.\n")
+	shown, flags := map[string]bool{}, map[string]bool{}
 	for _, name := range []string{"ralph-stop-hook", "ralph-runner"} {
-		c := commands{t: t, programs: programs, shown: shown}
+		c := commands{t: t, programs: programs, shown: shown, flags: flags}
 		top := c.describe(name)
 		fmt.Fprintf(&b, "\n## %s\n%s", name, top)
 		if len(c.bare) > 0 {
@@ -54,6 +57,7 @@ type commands struct {
 	shown    map[string]bool // the helps so far, without the program's name
 	bare     []string        // the usage of commands about which the list of all says everything else
 	rest     strings.Builder // the sections of the other commands
+	flags    map[string]bool // those that were shown, with their text
 }
 
 // describe returns the help of a program, or adds that of a command to the rest, and does so for those below it. It
@@ -71,14 +75,19 @@ func (c *commands) describe(words ...string) (top string) {
 	}
 	c.shown[same] = true
 	text := strings.TrimSuffix(strings.TrimSpace(aside.ReplaceAllString(help, "")), "\n\nFlags:")
-	parts := usage.FindStringSubmatch(text)
+	parts := usage.FindStringSubmatch(samples.ReplaceAllString(text, ""))
 	lines := indent.ReplaceAllString(parts[2], "")
-	text = fmt.Sprintf("\n```text\n%s\n\n%s%s\n```\n", lines, parts[1], parts[3])
+	said, flags := parts[1], strings.TrimPrefix(strings.TrimLeft(parts[3], "\n"), "Flags:\n")
+	if flags != "" && !strings.Contains(said, "\n") && len(words) > 1 {
+		said = "" // the list of all commands says it
+	}
+	text = fmt.Sprintf("\n```text\n%s\n```\n", strings.Join(slices.DeleteFunc([]string{lines, said, c.own(flags)},
+		func(part string) bool { return part == "" }), "\n\n"))
 	switch {
 	case len(words) == 1:
 		top = text
 	case lines == name+" [command]": // those below it have sections
-	case parts[3] == "" && !strings.Contains(parts[1], "\n"):
+	case flags == "" && !strings.Contains(said, "\n"):
 		c.bare = append(c.bare, strings.TrimPrefix(lines, words[0]+" "))
 	default:
 		fmt.Fprintf(&c.rest, "\n### %s\n%s", name, text)
@@ -93,4 +102,22 @@ func (c *commands) describe(words ...string) (top string) {
 		}
 	}
 	return top
+}
+
+// own returns the flags of a command, and only the names of those that were shown before with the same text.
+func (c *commands) own(flags string) string {
+	var same []string
+	flags = option.ReplaceAllStringFunc(flags, func(line string) string {
+		text := strings.Join(strings.Fields(line), " ")
+		if !c.flags[text] {
+			c.flags[text] = true
+			return line
+		}
+		same = append(same, option.FindStringSubmatch(line)[1])
+		return ""
+	})
+	if len(same) > 0 {
+		flags = strings.TrimRight(flags, "\n") + "\n      as above: " + strings.Join(same, ", ")
+	}
+	return strings.Trim(flags, "\n")
 }

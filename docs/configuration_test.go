@@ -69,18 +69,21 @@ var parts = []struct{ path, before, around string }{
 }
 
 func (r *reference) write() {
-	r.b.WriteString("| key | value (default): example | what it does |\n|---|---|---|\n")
 	for _, part := range parts {
 		r.schema.Get(part.path + ".properties").ForEach(func(key, value gjson.Result) bool {
 			example := ""
 			if part.around != "" {
-				example = fmt.Sprintf(": `%s`", r.example(key.Str, value, part.around))
+				example = fmt.Sprintf(", `%s`", r.example(key.Str, value, part.around))
 			}
 			if plainValue(value) {
 				example = ""
 			}
-			fmt.Fprintf(&r.b, "| `%s%s` | %s%s%s | %s |\n", part.before, key.Str, r.kind(value), fallback(value),
-				strings.ReplaceAll(example, "|", "\\|"), plainText.Replace(r.description(value)))
+			kind := r.kind(value)
+			if (kind == "text" || kind == "list") && example != "" && fallback(value) == "" {
+				kind, example = "", strings.TrimPrefix(example, ", ") // which shows what it is
+			}
+			fmt.Fprintf(&r.b, "* `%s%s`: %s%s%s. %s\n", part.before, key.Str, kind, fallback(value), example,
+				plainText.Replace(r.description(value)))
 			r.holdDefault(key.Str, value, part.around)
 			return true
 		})
@@ -98,8 +101,8 @@ func plainValue(v gjson.Result) bool {
 	return v.Get("enum").Exists() || strings.HasSuffix(v.Get("$ref").Str, "/preset") || isTime(v)
 }
 
-// plainText escapes what is Markdown, in a cell of a table.
-var plainText = strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*")
+// plainText escapes what is Markdown.
+var plainText = strings.NewReplacer("<", "&lt;", "*", "\\*")
 
 func (r *reference) description(v gjson.Result) string {
 	text := v.Get("description").Str

@@ -40,8 +40,9 @@ func TestJSON(t *testing.T) {
 	}
 	r := jsonReference{t: t, files: map[string][]*ast.File{}, done: map[string]bool{}}
 	for _, one := range printed {
-		fmt.Fprintf(&r.b, "\n## %s: %s\n", one.of, one.what)
+		fmt.Fprintf(&r.b, "\n## %s: %s\n\n```text\n", one.of, one.what)
 		r.object(one.pkg, one.of)
+		r.b.WriteString("```\n")
 	}
 	want := before + begin + r.b.String()
 	if *update {
@@ -57,7 +58,7 @@ func TestJSON(t *testing.T) {
 var nothing = regexp.MustCompile(
 	`(^|; )(""|zero|null): (none|not known|unknown|there is none|it (has not|need not|had none|is not over))$`)
 
-// jsonReference writes a table for each type.
+// jsonReference writes a block for each type.
 type jsonReference struct {
 	t     *testing.T
 	files map[string][]*ast.File // by package
@@ -65,7 +66,7 @@ type jsonReference struct {
 	b     strings.Builder
 }
 
-// object writes the table of a struct, and those of the structs in it.
+// object writes the block of a struct, and those of the structs in it.
 func (r *jsonReference) object(pkg, name string) {
 	r.done[pkg+"."+name] = true
 	of, in := r.find(pkg, name)
@@ -73,24 +74,22 @@ func (r *jsonReference) object(pkg, name string) {
 		r.t.Errorf("%s has no struct %s", pkg, name)
 		return
 	}
-	r.b.WriteString("\n| field | value |\n|---|---|\n")
-	inner := r.fields(pkg, of, in)
-	for _, one := range inner {
+	for _, one := range r.fields(pkg, of, in) {
 		if !r.done[one[0]+"."+one[1]] {
-			fmt.Fprintf(&r.b, "\n### %s\n", one[1])
+			fmt.Fprintf(&r.b, "\n%s:\n", one[1])
 			r.object(one[0], one[1])
 		}
 	}
 }
 
-// fields writes a row for each field, and one for successive fields of one kind without a comment. It returns the
+// fields writes a line for each field, and one for successive fields of one kind without a comment. It returns the
 // structs that they hold, each with its package.
 func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (inner [][2]string) {
-	var bare []string // the fields of the row that is not written yet
+	var bare []string // the fields of the line that is not written yet
 	last := ""        // their kind
 	write := func() {
 		if len(bare) > 0 {
-			fmt.Fprintf(&r.b, "| %s | %s |\n", strings.Join(bare, ", "), last)
+			fmt.Fprintf(&r.b, "%-18s  %s\n", strings.Join(bare, ", "), last)
 		}
 		bare = nil
 	}
@@ -98,7 +97,7 @@ func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (in
 		at, name := r.typeOf(pkg, in, f.Type)
 		if len(f.Names) == 0 {
 			write()
-			fmt.Fprintf(&r.b, "| | the fields of %s |\n", name)
+			fmt.Fprintf(&r.b, "and the fields of %s\n", name)
 			inner = append(inner, [2]string{at, name})
 			continue
 		}
@@ -120,9 +119,9 @@ func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (in
 		if said != "" || kind != last {
 			write()
 		}
-		bare, last = append(bare, "`"+key+"`"), kind
+		bare, last = append(bare, key), kind
 		if said != "" {
-			last += ": " + plainText.Replace(said)
+			last = strings.TrimPrefix(last+": "+said, "text: ")
 			write()
 		}
 	}

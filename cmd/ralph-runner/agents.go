@@ -24,8 +24,8 @@ func (v verbs) agents() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "agents [NAME]", Short: "List the agents that --agent knows, and what each can do",
-		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones. Any other
-program on PATH is an agent, too: it gets the prompt on standard input.`,
+		Long: `List the agents of ralph.json and of your own configuration, and the built-in ones. Any other
+program on PATH works as an agent, too: it gets the prompt on standard input.`,
 		RunE: cli.Run(func(w io.Writer, words []string) error {
 			all, err := v.agentInfos(words)
 			switch {

@@ -91,12 +91,12 @@ func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env}}
 	v.Env.Unanswered = boot.Unanswered(env)
 	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
-		Use: program + " [NAME|LIST] [flags]", Long: helpText,
+		Use: program + " [NAME|LIST] [flags]", Long: helpText, Example: helpExamples,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}}
 	app.Add("Start", v.run(), v.resume(), v.review(), v.delegate())
-	app.Add("Look", v.watch(), v.serve(), v.report())
-	workers := &cobra.Command{Use: "engine", Short: "Let workers on other machines in, and see who has what"}
+	app.Add("Inspect", v.watch(), v.serve(), v.report())
+	workers := &cobra.Command{Use: "engine", Short: "Give workers access, and see which feature each has"}
 	workers.AddCommand(v.engineToken(), v.engineStatus())
 	app.Add("Set up", v.agents(), v.mcp(), workers, v.worker(), cli.Completion(app.Command), cli.Version(program, version))
 	// The other program has the help of these.
@@ -111,16 +111,14 @@ func newApp(env loop.Env) *cli.App {
 // version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".
 var version string
 
-const helpText = `Run a loop: each iteration is a fresh session of an agent that is given one feature,
-until every feature is proven.
-
-  ralph-runner                                    run the current loop with claude
-  ralph-runner prd.json --check 'npm test'        make a loop of a list, and run it
+const helpExamples = `  ralph-runner                                    run the current loop with claude
+  ralph-runner prd.json --check 'npm test'        create a loop from a list, and run it
   ralph-runner --prompt "Fix the build" --check make
-  ralph-runner --chain 'planner:3 -> builder:20'  run several agents, one after the other
+  ralph-runner --chain 'planner:3 -> builder:20'  run several agents, one after the other`
 
-'ralph-runner run --help' lists the flags. ralph-runner also takes ralph-stop-hook's
-commands for loops, such as status and pause.
+const helpText = `Run a loop: a fresh session of an agent works on one feature at a time, until every feature is
+proven. 'ralph-runner run --help' lists the flags. ralph-stop-hook's commands for loops, such as
+status and pause, work here, too.
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
 needs a person, 4 if it failed or was interrupted, and 130 if a person stopped it.`

@@ -20,9 +20,7 @@ import (
 // mcp serves agents that ask.
 func (v verbs) mcp() *cobra.Command {
 	return &cobra.Command{
-		Use: "mcp", Short: "Serve the loops to an agent, as an MCP server",
-		Long: `Serve the loops to an agent, as an MCP server on standard input and output. The agent's
-client starts it.`,
+		Use: "mcp", Short: "Serve the loops to an agent, as an MCP server on stdin and stdout",
 		RunE: cli.Run(v.serveMCP),
 	}
 }

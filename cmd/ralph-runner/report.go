@@ -21,7 +21,7 @@ import (
 func (v verbs) report() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
-		Use: "report [NAME]", Short: "Write what became of a loop, as one HTML file", Long: reportHelp,
+		Use: "report [NAME]", Short: "Write a report about a loop, as one HTML file", Long: reportHelp,
 	}
 	cmd.Flags().StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
 	cmd.Flags().StringVar(&output, "output", "", "write to `FILE`; - is standard output")
@@ -79,9 +79,9 @@ func (v verbs) writeReport(dir, name string) error {
 	return err
 }
 
-const reportHelp = `Write what became of a loop. NAME is a loop, also of another project, or its last run's id.
-The page goes to .agent-state/report-ID.html in the project, Markdown and JSON to standard
-output.`
+const reportHelp = `Write a report about a loop. NAME is a loop, also of another project, or its last run's id.
+The page is written to .agent-state/report-ID.html in the project, Markdown and JSON to
+standard output.`
 
 // anywhere returns the folder of the loop that the words name: in this project, or the only one of this user.
 func (v verbs) anywhere(words []string) (dir string, err error) {

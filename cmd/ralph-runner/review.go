@@ -24,7 +24,7 @@ const usualReview = say.Builder + ":10 " + chain.Both + " " + say.Reviewer + ":5
 func (v verbs) review() *cobra.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cobra.Command{
-		Use: "review", Short: "Review what has changed, and fix what the review finds", Long: reviewHelp,
+		Use: "review", Short: "Review your changes, and fix what the review finds", Long: reviewHelp,
 		Example: `  ralph-runner review --chain 'claude:10 <-> codex:5' --check 'npm test'`,
 		RunE: cli.Run(func(w io.Writer, _ []string) error {
 			if k.base == "" {
@@ -40,10 +40,10 @@ func (v verbs) review() *cobra.Command {
 	return k.cmd
 }
 
-const reviewHelp = `Review what has changed, and fix what the review finds, in a loop on a new list
-review-ID.json. The agent behind the <-> of --chain adds each finding as a feature, and
-the one before it builds that. The usual chain is ` + usualReview + `.
-It takes the flags of 'ralph-runner run', too.`
+const reviewHelp = `Review your changes, and fix what the review finds, in a loop on a new list review-ID.json.
+The agent after the <-> of --chain adds each finding as a feature, and the agent before it
+builds that. The default chain is ` + usualReview + `.
+The flags of 'ralph-runner run' work, too.`
 
 // findings makes the list of a review, and returns its name.
 func (k *runner) findings() (string, error) {

@@ -82,9 +82,8 @@ func (v verbs) resume() *cobra.Command {
 
 const resumeHelp = `Continue the run NAME, or the last one. NAME is a loop, a run's id, or a file run-ID.json.
 The run keeps its flags, except those you pass again.
-+N gives the loop N more iterations, and raises a limit of the run that would end it before.
-A time such as +2h moves the loop's deadline.
-It takes the flags of 'ralph-runner run', too.`
++N gives the loop N more iterations, and raises a limit of the run that would end it earlier.
+A time such as +2h moves the loop's deadline. The flags of 'ralph-runner run' work, too.`
 
 // likeRun leaves the flags that a command has so far, which are those of a run, out of its help.
 func likeRun(cmd *cobra.Command) {
@@ -102,7 +101,7 @@ func likeRun(cmd *cobra.Command) {
 func (k *runner) flags() {
 	o, f := &k.options, k.cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "claude", "run the agent `NAME`; 'ralph-runner agents' lists them")
-	f.StringArrayVar(&o.Fallback, "fallback", nil, "let the agent `NAME` fill in during a rate limit; repeatable")
+	f.StringArrayVar(&o.Fallback, "fallback", nil, "use the agent `NAME` during a rate limit; repeatable")
 	f.StringVar(&k.chain, "chain", "", "run the agents of `CHAIN`: NAME:LIMIT -> NAME:LIMIT, or a name "+
 		"from \"chains\" in ralph.json")
 	f.IntVar(&o.MaxIterations, "max-iterations", 0, "end this run after `N` iterations")
@@ -118,7 +117,7 @@ func (k *runner) flags() {
 	})
 	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
 	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
-	f.BoolVarP(&k.verbose, "verbose", "v", false, "show each thing that the agent does")
+	f.BoolVarP(&k.verbose, "verbose", "v", false, "show everything that the agent does")
 	f.StringVar(&o.Asked.Model, "model", "", "use the model `M`")
 	f.StringVar(&o.Asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
 	permissionFlags(f, &o.Asked)
@@ -129,16 +128,16 @@ func (k *runner) flags() {
 		"end a session that is silent for `D` while no tool runs; 15m at least")
 	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset; 0s: end")
 	f.Func("complete-on",
-		"let `SIGNALS` claim that all is done: some of marker,exit_code,file:PATH",
+		"accept `SIGNALS` as a claim that all is done: some of marker,exit_code,file:PATH",
 		func(text string) error { o.CompleteOn = append(o.CompleteOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
-		"let a line that matches `RE` claim that all is done")
-	f.StringVar(&k.branch, "branch", "", "check out the branch `NAME`; make it if missing")
+		"accept a line that matches `RE` as a claim that all is done")
+	f.StringVar(&k.branch, "branch", "", "check out the branch `NAME`; create it if missing")
 	f.Lookup("branch").NoOptDefVal = usualBranch
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own folder")
-	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: leave the merge to you")
+	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: do not merge into your branch")
 	f.StringVar(&o.Engine, "engine", "", "use workers on other machines: embedded, or the `URL` of NATS")
-	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`")
+	f.StringVar(&o.Listen, "listen", "", "make the embedded engine listen on `HOST:PORT`")
 	f.DurationVar(&o.Lease, "lease", jobs.UsualLease,
 		"give a silent worker's feature to another after `D`")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
@@ -146,7 +145,7 @@ func (k *runner) flags() {
 		o.Asked.MCP = fmt.Sprintf(`{"mcpServers": {"ralph": {"command": %s, "args": ["mcp"]}}}`, command)
 		return err
 	})
-	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would be started")
+	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would start")
 }
 
 // permissionFlags adds the flags of what an agent may do.
@@ -157,14 +156,14 @@ func permissionFlags(f *pflag.FlagSet, a *agent.Asked) {
 			a.Allowed = strings.TrimPrefix(a.Allowed+","+rule, ",")
 			return nil
 		})
-	f.BoolVar(&a.SkipPermissions, "dangerously-skip-permissions", false, "let the agent do everything; use a sandbox")
+	f.BoolVar(&a.SkipPermissions, "dangerously-skip-permissions", false, "allow everything; use a sandbox")
 }
 
 const runHelp = `Run the loop NAME, or the current one. LIST is a file with features: if no loop works on
-it, the run makes one.
+it, the run creates one.
 
-In a chain, an agent behind <-> instead of -> reviews, and sends work back; --check
-AGENT:CMD is for one agent alone.
+In a chain, the agent after <-> reviews and sends work back; --check AGENT:CMD is for one
+agent alone.
 
 Ctrl-C ends the session and the run; a second Ctrl-C kills them.`
 

@@ -34,14 +34,12 @@ func (v verbs) serve() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
 	cmd.Flags().BoolVar(&s.control, "control", false, "let the page pause, resume and cancel loops")
-	cmd.Flags().BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
+	cmd.Flags().BoolVar(&s.newToken, "new-token", false, "create a new token; old addresses stop working")
 	return cmd
 }
 
-const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
-have not started yet. Only this machine reaches the page, and only with the printed address,
-which has a token. With --control each start makes a new token and writes it to no file:
-whoever has the token may change loops, and agents can read files.`
+const serveHelp = `Show all your loops and runs as a web page, live. FOLDER is a project whose loops have not
+started yet. Only this machine reaches the page, and only with the printed address.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {

@@ -61,5 +61,5 @@ func named(name string) func(watch.Loop) bool {
 	}
 }
 
-const watchHelp = `Show all loops and runs of this user and of this project, or only NAME: a loop or a run's
-id. ? shows the keys.`
+const watchHelp = `Show all your loops and runs and those of this project, or only NAME: a loop or a run's id.
+? shows the keys.`

@@ -21,9 +21,9 @@ func (v verbs) doctor() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [NAME]",
-		Short: "Find what keeps the hook or a loop from working",
-		Long: `Check the settings, the programs and the loop, and run each check of the loop once. Each
-problem comes with what to do about it. The exit status is 1 if there is an error.`,
+		Short: "Find out why the hook or a loop does not work",
+		Long: `Check the settings, the programs and the loop, and run each of its checks once. Each problem
+comes with a fix. The exit status is 1 if there is an error.`,
 		RunE: cli.Run(func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
 			if l == nil && len(args) > 0 {

@@ -25,7 +25,7 @@ import (
 func hookCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook [flags]",
-		Short: "Answer an event of the client, which calls this",
+		Short: "Answer an event; the client calls this",
 		Long:  hookHelp,
 		RunE:  func(*cobra.Command, []string) error { return nil },
 	}

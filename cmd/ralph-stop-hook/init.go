@@ -42,7 +42,7 @@ func (v verbs) init() *cobra.Command {
 	var cmd *cobra.Command
 	cmd = &cobra.Command{
 		Use:     "init [NAME]",
-		Short:   "Make a loop and install the hook",
+		Short:   "Create a loop and install the hook",
 		Example: `  ralph-stop-hook init checkout --features docs/prd.json --check 'npm test' --max-iterations 30`,
 		RunE: cli.Run(func(w io.Writer, args []string) error {
 			i.Out = w

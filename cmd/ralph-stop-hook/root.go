@@ -114,8 +114,8 @@ func newApp(env loop.Env) *cli.App {
 		Use: program, Long: helpText,
 	}}
 	app.Add("Start", v.start(), v.init())
-	app.Add("Steer", v.Pause(), v.Resume(), v.Cancel(), v.Note(), v.use())
-	app.Add("Look", v.Status(), v.Log(), v.Verify(), v.List())
+	app.Add("Control", v.Pause(), v.Resume(), v.Cancel(), v.Note(), v.use())
+	app.Add("Inspect", v.Status(), v.Log(), v.Verify(), v.List())
 	app.Add("Set up", v.Trust(), v.Notify(), v.doctor(), v.uninstall(), hookCommand(), cli.Completion(app.Command),
 		cli.Version(program, version))
 	return app

@@ -23,7 +23,7 @@ func (v verbs) uninstall() *cobra.Command {
 	u := &uninstaller{v: v}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take the hook out of the settings",
+		Short: "Remove the hook from the settings",
 		Long:  uninstallHelp,
 		RunE: cli.Run(func(w io.Writer, _ []string) error {
 			u.out = w
@@ -39,11 +39,11 @@ func (v verbs) uninstall() *cobra.Command {
 	return cmd
 }
 
-const uninstallHelp = `Take the hook, and what init made for it, out of the settings. A file with nothing else
-in it is removed.
+const uninstallHelp = `Remove the hook, and what init created for it, from the settings. A file with nothing else
+in it is deleted.
 
-Loops stay. --purge removes this project's loop folders, with the lists and logs in them,
-and their records outside of the project. It asks first.`
+Loops stay. --purge also removes the project's loops, with their lists, logs and records. It
+asks first.`
 
 // uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {

@@ -46,30 +46,29 @@ var keys = []key[Config]{
 	}, {
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
-		usage: "take the list `FILE`, below this folder (default: the project's)",
-		about: "The path of the feature list (without this key: feature_list.json in the loop folder). " +
-			"tasks.json#ui is the tag ui of a Task Master file. none: there is no list; the loop is complete " +
-			"when the agent says so and every check holds.",
+		usage: "use the list `FILE`, below this folder (default: the project's)",
+		about: "The path of the feature list (default: feature_list.json in the loop's folder). tasks.json#ui is " +
+			"the tag ui of a Task Master file. none: no list; the loop is complete when the agent says so and " +
+			"every check passes.",
 	}, {
 		name:    "skip_headings",
 		preset:  `["Optional", "Future", "Nice to have", "Out of scope"]`,
 		example: `["Optional", "Later"]`,
 		field:   func(c *Config) any { return &c.SkipHeadings }, of: "a list of headings", ok: notEmpty,
 		schema: `"type": "array", "items": { "type": "string", "minLength": 1 }`,
-		about: "Headings of a Markdown list whose items are not work, in any letter case: alone, after a " +
-			"number, before a word such as Work, or in brackets at the end: Polish (optional). []: all items are " +
-			"work.",
+		about: "Headings of a Markdown list whose items are skipped, in any case: alone, after a number, before " +
+			"a word such as Work, or in brackets at the end. []: skip no items.",
 	}, {
 		name:    "source",
 		example: `{"list": ["bd", "list", "--all", "--json", "--limit", "0"], "reopen": ["bd", "reopen", "${id}"]}`,
 		read:    (*parser).source, object: true,
-		about: "The commands of a tracker, instead of a list. They need 'trust'. The agent closes items " +
-			"there; the hook reopens those whose check fails.",
+		about: "Commands of a tracker that replaces the list. They need 'trust'. The agent closes items there; " +
+			"the hook reopens those whose check fails.",
 	}, {
 		name: "bind", preset: `"first"`, example: `"prompt"`,
 		field: func(c *Config) any { return &c.Bind }, words: []string{decide.BindPrompt, decide.BindFirst},
-		about: "prompt: the loop's session is the one that gets RALPH_PROMPT.md, or its first line. first: " +
-			"the first that stops in the project.",
+		about: "prompt: the loop belongs to the session that gets RALPH_PROMPT.md or its first line. first: to " +
+			"the first session that stops in the project.",
 	}, {
 		name: "limits", example: `{"max_iterations": 40, "deadline": "8h"}`,
 		read:   func(p *parser, v gjson.Result, _ string, c *Config) { p.limits(v, &c.Limits) },
@@ -79,102 +78,99 @@ var keys = []key[Config]{
 		name: "guards", preset: `true`, example: `false`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.GuardsOff = !p.yes(v, name) },
 		schema: `"type": "boolean"`,
-		about:  "Whether rules end a loop whose agent works without getting anywhere.",
+		about:  "Whether guards end a loop whose agent works without making progress.",
 	}, {
 		name: "wait_for", preset: `[]`, example: `["shell"]`,
 		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["shell"] }`,
-		about: "What the loop waits for beside subagents, workflows, one-time wake-ups and all other background work " +
-			"that wakes the session: shells and monitors, which need not end, as a dev server.",
+		about: "What else the loop waits for, besides background work that wakes the session. shell: shells and " +
+			"monitors, even if they never finish, such as a dev server.",
 	}, {
 		name: "checks",
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./..."}, ` +
 			`{"command": ["go", "vet", "./..."]}]`,
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
-		usage: "check with the shell's `COMMAND` whenever a feature is newly claimed; repeatable",
-		about: "What must hold before a claim counts. A command fails without 'trust', unless 'init' wrote " +
-			"it.",
+		usage: "check new claims with the shell command `COMMAND`; repeatable",
+		about: "Checks that must pass before a claim counts. A command fails without 'trust', unless 'init' " +
+			"wrote it.",
 	}, {
 		name: "evaluate", example: `["default", {"command": ["./review.sh"], "timeout": "2m"}]`,
 		read:   (*parser).evaluators,
 		schema: `"type": "array", "items": { "$ref": "#/$defs/evaluator" }, "minItems": 1, "maxItems": 10`,
-		about: "Who decides at a stop whether the loop is complete: the first that says complete or " +
-			"escalate. default: every feature is claimed and every check holds. validation: every check holds. " +
-			"promise: the agent says so, and checks in the list hold; not allowed beside checks. A command gets " +
-			"the iteration as JSON and answers {\"action\": \"complete|continue|escalate\", \"reason\", " +
-			"\"nextPrompt\"}; its complete is a claim.",
+		about: "Who decides at a stop whether the loop is complete: the first that answers complete or escalate. " +
+			"default: every feature is claimed and every check passes. validation: every check passes. promise: " +
+			"the agent says so, and checks in the list pass; not allowed with checks. A command: see " +
+			"docs/configuration.md#evaluators.",
 	}, {
 		name: "promises", example: `{"complete": ["ALL DONE"], "blocked": ["STUCK: (.*)"]}`,
 		read: (*parser).promises, object: true,
-		about: "More last lines that say how the loop stands, beside <promise>COMPLETE</promise>, BLOCKED " +
-			"and ESCALATE: regular expressions for the whole line, whose first group is the reason.",
+		about: "More last lines that count as <promise>COMPLETE</promise>, BLOCKED or ESCALATE: regular " +
+			"expressions for the whole line; the first group is the reason.",
 	}, {
 		name: "protect", example: `["verify.sh", "tests/**", "+**/conftest.py", "package.json#scripts"]`,
 		read: (*parser).protect, schema: `"type": "array", "items": { "type": "string" }`,
-		about: "Patterns of files that checks use as they were at 'trust', whatever the agent makes of them. With a " +
-			"+ before it, a pattern also keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match " +
-			"within a name, **/ any folders, dir or dir/ all below it, {a,b} either, [a-z] one character.",
+		about: "Patterns of files that checks use as they were at 'trust'. With a + before it, a pattern also " +
+			"keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match within a name, **/ any " +
+			"folders, dir or dir/ everything below it, {a,b} either, [a-z] one character.",
 	}, {
 		name: "work", example: `["src/**", "docs/", "package.json"]`,
 		field: func(c *Config) any { return &c.Work },
-		usage: "count only changes of files that match `PATTERN`; repeatable",
-		about: "Patterns, as in protect, of the files that are the agent's work. Without this key all are.",
+		usage: "count only changes to files that match `PATTERN`; repeatable",
+		about: "Patterns, as in protect, of the files whose changes count. Default: all.",
 	}, {
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
-		about: "Commands that make what git ignores and the checks need, such as packages. They run in a " +
-			"new copy and in the folder of each lane of a run with workers. All run again before checks if a file in a " +
-			"when_changed has changed, or a check changed what they made. Files of theirs that git does not " +
-			"ignore are removed.",
+		about: "Commands that create ignored files that the checks need, such as packages. They run in a new " +
+			"copy and in each lane's folder. All run again before checks if a file in a when_changed has changed, " +
+			"or a check changed what they created. Files of theirs that git does not ignore are removed.",
 	}, {
 		name: "outputs", example: `["build", "coverage"]`,
 		field: func(c *Config) any { return &c.Outputs },
-		about: "Patterns of what checks write and git ignores: the copy has its own.",
+		about: "Patterns of files that checks write and git ignores: the copy has its own.",
 	}, {
 		name: "link", example: `["dist"]`,
 		field: func(c *Config) any { return &c.Link },
-		about: "Patterns of what git ignores and the copy has from the project, although outputs names it.",
+		about: "Patterns of ignored files that the copy takes from the project although outputs names them.",
 	}, {
 		name: "git", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Git },
-		about: "The copy has a git repository with the branch, the index and the history of the project's.",
+		about: "Give the copy a git repository with the branch, index and history of the project.",
 	}, {
 		name: "env", example: `["DATABASE_URL"]`,
 		field: func(c *Config) any { return &c.Env }, of: "a list of names of variables", ok: isVariable,
 		schema: `"type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }`,
-		about: "Names of variables that checks, evaluators and trackers get as the session has them. They " +
-			"get others only if unchanged since 'trust'. Whoever can edit the settings can set these.",
+		about: "Names of variables that checks, evaluators and trackers get from the session. They get other " +
+			"variables only if unchanged since 'trust'. Whoever can edit the settings can set these.",
 	}, {
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
-		about: "Checks, evaluators and trackers can write only to the folder in which they run, their own " +
-			"$TMPDIR, and writable. They cannot use Unix sockets or setuid; they can read files and use the " +
-			"network. Notifiers are not confined. It needs Linux 6.12 with Landlock, or macOS; elsewhere the " +
-			"loop ends FAILED.",
+		about: "Let checks, evaluators and trackers write only to their folder, their own $TMPDIR, and writable. " +
+			"They cannot use Unix sockets or setuid; they can read files and use the network. Notifiers are not " +
+			"confined. Needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends FAILED.",
 	}, {
 		name: "writable", example: `["~/.cache/my-checks"]`,
 		field: func(c *Config) any { return &c.Writable }, of: "a list of at most 20 folders from / or ~/", ok: isFolder,
 		most: 20,
-		about: "Folders, from / or ~/, to which confined commands can also write. A build cache must be " +
-			"their own: other projects would use what a check puts into it. 'trust' makes missing folders.",
+		about: "Folders, from / or ~/, to which confined commands can also write. Give them their own build " +
+			"cache: other projects would use whatever a check puts into it. 'trust' creates missing folders.",
 	}, {
 		name: "commit", preset: `true`, example: `false`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.NoCommit = !p.yes(v, name) },
 		schema: `"type": "boolean"`,
-		about: "Whether a run of ralph-runner commits each feature when it is proven. One with workers always does; the " +
-			"hook never commits. See docs/runner.md#commits.",
+		about: "Whether a run commits each feature when it is proven. A run with workers always does; the hook " +
+			"never commits. See docs/runner.md#commits.",
 	}, {
 		name: "parallel", example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks may run at once, each in a copy of its own. Default: one; in a run with lanes whose " +
+		about: "How many checks run at once, each in its own copy. Default: one; in a run with lanes whose " +
 			"checks take long, as many as it has lanes, up to two for each core.",
 	}, {
 		name: "on_complete",
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		usage: "run the shell's `COMMAND` when the loop ends; repeatable",
-		about: "Commands that run, in order, when the loop ends, with one JSON object on standard input. " +
-			"They need 'trust', unless 'init' wrote them.",
+		usage: "run the shell command `COMMAND` when the loop ends; repeatable",
+		about: "Commands that run in order when the loop ends, and get a JSON object. They need 'trust', unless " +
+			"'init' wrote them.",
 	}, {
 		name: "on_stagnation", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -182,7 +178,7 @@ var keys = []key[Config]{
 	}, {
 		name: "on_failure", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "As on_complete, at every other ending whose status is failed.",
+		about: "As on_complete, for every other ending whose status is failed.",
 	}, {
 		name: "on_iteration", example: `["./count.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -190,8 +186,8 @@ var keys = []key[Config]{
 	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands for the branch with a run's proven work, such as to open a pull request. It " +
-			"implies --no-merge.",
+		about: "Commands that get the branch with a run's proven work, for example to open a pull request. " +
+			"Implies --no-merge.",
 	}, {
 		name: "pre_iteration", example: `[{"command": "./make-room.sh", "on_error": "stop"}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -206,22 +202,22 @@ var keys = []key[Config]{
 			`"builder": {"command": ["./bin/builder"]}}`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { p.agents(v, name, &c.Agents) },
 		schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
-		about:  "Agents for ralph-runner --agent. Their keys: docs/runner.md#agents.",
+		about:  "Agents for ralph-runner --agent; docs/runner.md#agents has their keys.",
 	}, {
 		name: "chains", example: `{"ship": "planner:5 -> builder:30 <-> reviewer:5"}`,
 		read:   (*parser).chains,
 		schema: `"type": "object", "additionalProperties": { "type": "string", "minLength": 3 }`,
-		about: "Chains for ralph-runner --chain: agents and their iterations, joined by ->. The one behind " +
-			"<-> reviews, and sends work back.",
+		about: "Chains for ralph-runner --chain: agents and their iterations, joined by ->. The agent behind <-> " +
+			"reviews, and sends work back.",
 	}, {
 		name: "fallback", example: `["codex"]`,
 		field: func(c *Config) any { return &c.Fallback }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "Agents that take over during a provider's limit: the first free one.",
+		about: "Agents that take over at a rate limit: the first free one.",
 	}, {
 		name: "escalate", example: `["sonnet", "opus"]`,
 		field: func(c *Config) any { return &c.Escalate }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "Models for the first, second and each later attempt at a feature. --model and a feature's " +
-			"own model come first.",
+		about: "Models for the first, second and later attempts at a feature. --model and a feature's own model " +
+			"take precedence.",
 	},
 }
 
@@ -230,7 +226,7 @@ var sourceKeys = []key[Source]{
 	{
 		name: "list", example: `["bd", "list", "--all", "--json", "--limit", "0"]`,
 		field: func(s *Source) any { return &s.List },
-		about: "Prints all items, closed ones too, as a JSON array or one object a line.",
+		about: "Prints all items, including closed ones, as a JSON array or one object per line.",
 	}, {
 		name: "reopen", example: `["bd", "reopen", "${id}"]`,
 		field: func(s *Source) any { return &s.Reopen },
@@ -238,8 +234,7 @@ var sourceKeys = []key[Source]{
 	}, {
 		name: "show", example: `["bd", "show", "${id}", "--json"]`,
 		field: func(s *Source) any { return &s.Show },
-		about: "Prints the item ${id} when list no longer does. Without this key it is then neither open " +
-			"nor done.",
+		about: "Prints the item ${id} when list no longer does. Default: it is neither open nor done.",
 	},
 }
 
@@ -290,18 +285,18 @@ var checkKeys = []key[Check]{
 		name: "when", preset: `"claim"`, example: `"end"`,
 		field: func(c *Check) any { return &c.When },
 		words: []string{decide.WhenClaim, decide.WhenStop, decide.WhenEnd},
-		about: "claim: when a feature is newly claimed, and again when all are, if files have changed since. " +
-			"stop: at each stop. end: when all is claimed.",
+		about: "claim: when a feature is newly claimed, and again at the end if files have changed since. stop: " +
+			"at each stop. end: when everything is claimed.",
 	}, {
 		name: "features", example: `["login", 7]`,
 		read:   (*parser).featureIDs,
 		schema: `"type": "array", "items": { "type": ["string", "number"] }, "minItems": 1`,
-		about:  "With when: claim, the ids of its features; it runs once for each. Without this key: all.",
+		about:  "With when: claim, the ids of its features; it runs once for each. Default: all.",
 	}, {
 		name: "in", preset: `"copy"`, example: `"project"`,
 		field: func(c *Check) any { return &c.In },
 		words: []string{InCopy, InProject},
-		about: "Where it runs. project: in the project as it is, where the agent can edit all that it runs.",
+		about: "Where it runs. project: in the project itself, where the agent can edit everything it runs.",
 	},
 }
 
@@ -344,7 +339,7 @@ var prepareKeys = []key[Prepare]{
 	}, {
 		name: "when_changed", example: `["package-lock.json"]`,
 		field: func(c *Prepare) any { return &c.Inputs },
-		about: "Patterns of files whose change makes it run again. Without this key it runs once.",
+		about: "Patterns of files; it runs again when one changes. Default: it runs once.",
 	}, {
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(c *Prepare) any { return &c.Timeout }, least: 1,
@@ -365,7 +360,7 @@ var commandKeys = []key[Command]{
 	}, {
 		name: "env", example: `["SLACK_URL"]`,
 		field: func(c *Command) any { return &c.Env }, of: "a list of names of variables",
-		about: "Names of more variables that it gets.",
+		about: "Names of further variables that it gets.",
 	}, {
 		name: "on_error", preset: `"continue"`, example: `"continue"`,
 		read: (*parser).onError, schema: `"enum": ["continue", "stop"]`,
@@ -378,7 +373,7 @@ var agentKeys = []key[Agent]{
 	{
 		name: "extends", example: `"claude"`,
 		field: func(a *Agent) any { return &a.Extends },
-		about: "The agent of which this one takes all that it does not say itself.",
+		about: "The agent whose settings this one inherits.",
 	}, {
 		name: "command", example: `["./bin/builder"]`,
 		field: func(a *Agent) any { return &a.Argv }, of: "an array of words", least: 1,
@@ -386,11 +381,11 @@ var agentKeys = []key[Agent]{
 	}, {
 		name: "args", example: `["--append-system-prompt-file", "planner.md"]`,
 		field: func(a *Agent) any { return &a.Args }, of: "an array of words", least: 1,
-		about: "More arguments, behind the others.",
+		about: "More arguments, after the others.",
 	}, {
 		name: "model", example: `"opus"`,
 		field: func(a *Agent) any { return &a.Model },
-		about: "The model that it is asked for.",
+		about: "The model to request.",
 	}, {
 		name: "prompt", example: `"plan.md"`,
 		field: func(a *Agent) any { return &a.Prompt }, path: true,
@@ -406,11 +401,11 @@ var agentKeys = []key[Agent]{
 	}, {
 		name: "complete_on", example: `["file:PLAN.md"]`,
 		field: func(a *Agent) any { return &a.CompleteOn }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "The signals with which it says that its step of a chain is done: marker, exit_code, file:PATH.",
+		about: "The signals that finish its step of a chain: marker, exit_code, file:PATH.",
 	}, {
 		name: "checks", example: `["test -s PLAN.md"]`,
 		field: func(a *Agent) any { return &a.Checks }, of: "a list of texts", ok: notEmpty, least: 1,
 		schema: `"type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1`,
-		about:  "Lines for the shell that must exit with 0 when its step of a chain is done.",
+		about:  "Shell commands that must exit with 0 when its step of a chain is done.",
 	},
 }

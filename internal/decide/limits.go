@@ -68,13 +68,13 @@ var LimitTable = []Limit{
 	{
 		Name: "max_iterations", Unit: "iterations", Min: 1, Max: MaxCount,
 		Example: `40`,
-		About:   "How many iterations the loop may have, the first one included.",
+		About:   "How many iterations the loop may have, including the first.",
 		Count:   func(l *Limits) *int { return &l.MaxIterations },
 		used:    func(s State, _ time.Time) int { return s.Iteration },
 	}, {
 		Name: "deadline", Unit: "seconds", Max: int(MaxTime / time.Second),
 		Example: `"8h"`,
-		About:   "How long the loop may take from its first prompt or stop, pauses included.",
+		About:   "How long the loop may take from its first prompt or stop, including pauses.",
 		Time:    func(l *Limits) *time.Duration { return &l.Deadline },
 		used:    func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
 	}, {
@@ -86,10 +86,9 @@ var LimitTable = []Limit{
 	}, {
 		Name: "attempts", Unit: "attempts", Max: MaxCount,
 		Example: `5`,
-		About: "A feature is set aside after this many failed attempts. An attempt fails when a check of the claimed " +
-			"feature fails, or a fresh session of a run ends without a claim.",
-		Count: func(l *Limits) *int { return &l.Attempts },
-		used:  func(s State, _ time.Time) int { return s.Failures[s.Feature].Attempts },
+		About:   "A feature is set aside after this many failed attempts; see docs/endings.md#features-set-aside.",
+		Count:   func(l *Limits) *int { return &l.Attempts },
+		used:    func(s State, _ time.Time) int { return s.Failures[s.Feature].Attempts },
 	}, {
 		Name: "check_failures", Unit: "stops", Max: MaxCount,
 		Example: `3`,
@@ -111,13 +110,13 @@ var LimitTable = []Limit{
 	}, {
 		Name: "context_tokens", Unit: "tokens", Max: maxTokens,
 		Example: `150000`,
-		About:   "At how many tokens of conversation the loop is handed over to a fresh session.",
+		About:   "How many tokens a conversation may have before a handover to a fresh session.",
 		Count:   func(l *Limits) *int { return &l.ContextTokens },
 		used:    func(s State, _ time.Time) int { return s.Context },
 	}, {
 		Name: "max_wait", Unit: "seconds", Max: int(MaxTime / time.Second),
 		Example: `"20m"`,
-		About:   "How long the loop waits for background work. Waiting costs no iteration. 0s: it does not wait.",
+		About:   "How long the loop waits for background work. 0s: it does not wait.",
 		Time:    func(l *Limits) *time.Duration { return &l.MaxWait },
 		used:    func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
 	},

@@ -21,7 +21,7 @@ import (
 
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cobra.Command {
-	return v.Loop("cancel", "End a loop; resume brings it back", func(w io.Writer, l *loop.Loop) error {
+	return v.Loop("cancel", "End a loop; resume continues it", func(w io.Writer, l *loop.Loop) error {
 		over := false
 		var picture *loop.Picture
 		cancel := func(asked bool) (decide.State, error) {
@@ -118,7 +118,7 @@ func stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) err
 // Pause lets the next turn end.
 func (v Verbs) Pause() *cobra.Command {
 	now := false
-	const short = "Let the next turn end; resume continues the loop"
+	const short = "Stop a loop after this turn; resume continues it"
 	cmd := v.Loop("pause", short, func(w io.Writer, l *loop.Loop) error {
 		var picture *loop.Picture
 		next, err := stop(l, "pause", func(p *loop.Picture, next *decide.State) error {
@@ -150,9 +150,9 @@ var errNoteLong = fmt.Errorf("the notes for the next prompt have more than %d ch
 func (v Verbs) Note() *cobra.Command {
 	var named []string
 	cmd := &cobra.Command{
-		Use: "note TEXT...", Short: "Give the agent a text once, with its next prompt",
+		Use: "note TEXT...", Short: "Add a text to the agent's next prompt",
 	}
-	cmd.Flags().StringArrayVar(&named, "loop", nil, "give it to the agent of loop `NAME`")
+	cmd.Flags().StringArrayVar(&named, "loop", nil, "add it to the prompt of the loop `NAME`")
 	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {

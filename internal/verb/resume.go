@@ -23,8 +23,8 @@ func (v Verbs) Resume() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [NAME] [+N]...",
 		Short: "Continue a loop; +N gives it N more iterations",
-		Long: "Continue a loop that has ended, or begin one that came with the repository.\n" +
-			"+N gives it N more iterations, and a time such as +2h moves its deadline.",
+		Long: "Continue a loop that has ended, or start one that came with the repository.\n" +
+			"+N gives it N more iterations; a time such as +2h moves its deadline.",
 		Example: strings.ReplaceAll("  @ resume checkout        continue it\n"+
 			"  @ resume +10             ten more iterations\n"+
 			"  @ resume checkout +2h    two more hours", "@", v.Env.Program),

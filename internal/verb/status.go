@@ -27,18 +27,18 @@ func (v Verbs) Status() *cobra.Command {
 		Long: statusHelp, RunE: cli.Run(s.run),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.all, "all", false, "show all loops of the project; outside of one, or with --send-due, all of yours")
-	f.BoolVar(&s.prompt, "prompt", false, "show only what the agent would be told now")
+	f.BoolVar(&s.all, "all", false, "show all loops of the project; outside of one, or with --send-due, all your loops")
+	f.BoolVar(&s.prompt, "prompt", false, "show only the prompt that the agent would get now")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
 	f.BoolVar(&s.exitCode, "exit-code", false, "exit with a run's exit status: 0 if COMPLETE")
 	f.BoolVar(&s.line, "line", false, "print one line, for Claude Code's status line")
 	f.BoolVar(&s.sendDue, "send-due", false,
-		"end loops whose client died; send notices that were cut off")
+		"end loops whose client died; send the notices that are due")
 	return cmd
 }
 
 const statusHelp = `Show how far a loop is. A loop whose client died NEEDS YOU, until --send-due ends it
-INTERRUPTED. One that cannot be read is UNKNOWN, for which --exit-code exits with 4.`
+INTERRUPTED. A loop that cannot be read is UNKNOWN; --exit-code then exits with 4.`
 
 type statusCall struct {
 	Verbs

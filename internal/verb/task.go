@@ -26,7 +26,7 @@ type Task struct {
 
 // Flags defines --prompt and --prompt-file.
 func (t *Task) Flags(f *pflag.FlagSet) {
-	f.StringVar(&t.Text, "prompt", "", "make a loop without a list for the task `TEXT`")
+	f.StringVar(&t.Text, "prompt", "", "create a loop without a list for the task `TEXT`")
 	f.StringVar(&t.file, "prompt-file", "", "read the task from `FILE`")
 }
 

@@ -39,7 +39,7 @@ func (v Verbs) Trust() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&revoked, "revoke", false,
-		"take trust back: no command of the loop runs; limits and list stay as trusted")
+		"revoke trust: no command of the loop runs; limits and list stay")
 	return cmd
 }
 
