@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
-// TestAgents compares the tables of agents.md with the rows of the agents, their prices, and what passed at the last
-// run of make e2e AGENTS=all.
+// TestAgents compares the tables of agents.md and assurance/AGENTS.md with the rows of the agents, their prices, and
+// what passed at the last run of make e2e AGENTS=all.
 func TestAgents(t *testing.T) {
 	data, err := os.ReadFile("testdata/agents.json")
 	if err != nil {
@@ -24,25 +24,28 @@ func TestAgents(t *testing.T) {
 	if err := json.Unmarshal(data, &driven); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("agents.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(text)
-	for _, part := range [][2]string{{"<!-- the rows -->\n", rowTable(driven)}, {"<!-- the prices -->\n", priceTable()}} {
-		before, rest, ok := strings.Cut(want, part[0])
-		_, after, ended := strings.Cut(rest, generatedEnd)
-		if !ok || !ended {
-			t.Fatalf("agents.md has no lines %q and %q", part[0], generatedEnd)
-		}
-		want = before + part[0] + part[1] + generatedEnd + after
-	}
-	if *update {
-		if err := os.WriteFile("agents.md", []byte(want), 0o644); err != nil {
+	for _, part := range []struct{ path, begin, table string }{
+		{"agents.md", "<!-- the rows -->\n", rowTable(driven)},
+		{"assurance/AGENTS.md", "<!-- the prices -->\n", priceTable()},
+		{"assurance/AGENTS.md", "<!-- the rows -->\n", driveTable(driven)},
+	} {
+		text, err := os.ReadFile(part.path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	} else if want != string(text) {
-		t.Error("agents.md is not what the rows say; run: go test ./docs -run TestAgents -update")
+		before, rest, ok := strings.Cut(string(text), part.begin)
+		_, after, ended := strings.Cut(rest, generatedEnd)
+		if !ok || !ended {
+			t.Fatalf("%s has no lines %q and %q", part.path, part.begin, generatedEnd)
+		}
+		want := before + part.begin + part.table + generatedEnd + after
+		if *update {
+			if err := os.WriteFile(part.path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want != string(text) {
+			t.Errorf("%s is not what the rows say; run: go test ./docs -run TestAgents -update", part.path)
+		}
 	}
 }
 
@@ -55,25 +58,35 @@ type drive struct {
 	Fails   []string `json:"fails"` // the ways to end, beside "done"
 }
 
-func rowTable(driven map[string]drive) string {
+// driveTable says what was measured.
+func driveTable(driven map[string]drive) string {
 	var b strings.Builder
-	b.WriteString("| agent | measured with | passed | tokens | cost | reset | Stop hook | failures |\n" +
-		"|---|---|---|---|---|---|---|---|\n")
-	hooked := map[string]bool{}
-	for _, c := range client.All {
-		hooked[c.Name] = true
-	}
+	b.WriteString("| agent | measured with | passed | failures |\n|---|---|---|---|\n")
 	for _, row := range agents.BuiltIn() {
 		passed, d := "–", driven[row.Name]
 		if d.Version == row.Driven && len(d.Scripts) > 0 {
 			passed = strings.Join(d.Scripts, ", ")
 		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.Name, row.Driven, passed, strings.Join(d.Fails, ", "))
+	}
+	return b.String()
+}
+
+// rowTable says what each agent can do.
+func rowTable(driven map[string]drive) string {
+	var b strings.Builder
+	hooked := map[string]bool{}
+	for _, c := range client.All {
+		hooked[c.Name] = true
+	}
+	b.WriteString("| agent | tokens | cost | reset | Stop hook |\n|---|---|---|---|---|\n")
+	for _, row := range agents.BuiltIn() {
 		cost := yes(row.TellsCost)
 		if row.TellsTokens && !row.TellsCost {
 			cost = "≈"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Name, row.Driven, passed, yes(row.TellsTokens),
-			cost, yes(d.Reset), yes(hooked[row.Name]), strings.Join(d.Fails, ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.Name, yes(row.TellsTokens), cost,
+			yes(driven[row.Name].Reset), yes(hooked[row.Name]))
 	}
 	return b.String()
 }
@@ -87,15 +100,15 @@ func yes(is bool) string {
 
 func priceTable() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Dollars for a million tokens, as the providers' pages had them in %s", agents.PricesOf)
-	b.WriteString(": [Anthropic](https://claude.com/pricing), [OpenAI](https://platform.openai.com/docs/pricing), " +
-		"[Google](https://ai.google.dev/gemini-api/docs/pricing)")
-	b.WriteString(".\nThey are for prompts of the usual length, without a discount. If yours differ, put " +
-		"them into [your own\nconfiguration](runner.md#money).\n\n" +
-		"| model | input | output | cache read | cache write |\n|---|--:|--:|--:|--:|\n")
+	fmt.Fprintf(&b, "Dollars per million tokens, without discounts, from the providers' pages in %s", agents.PricesOf)
+	b.WriteString(": [Anthropic](https://claude.com/pricing),\n[OpenAI](https://platform.openai.com/docs/pricing), " +
+		"[Google](https://ai.google.dev/gemini-api/docs/pricing).\n[Your own prices](../runner.md#money) take " +
+		"precedence.\n\n" +
+		"```text\n" + fmt.Sprintf("%-22s%-8s%-8s%-12s%s\n", "model", "input", "output", "cache read", "cache write"))
 	for _, p := range agents.ListPrices() {
-		fmt.Fprintf(&b, "| %s | %g | %g | %g | %g |\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)
+		fmt.Fprintf(&b, "%-22s%-8g%-8g%-12g%g\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)
 	}
+	b.WriteString("```\n")
 	return b.String()
 }
 

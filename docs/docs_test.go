@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/xml"
 	"errors"
 	"os"
 	"os/exec"
@@ -172,6 +173,25 @@ func TestControl(t *testing.T) {
 		path, anchor, _ := strings.Cut(to, "#")
 		if follow("docs_test.go", path, anchor) == nil {
 			t.Errorf("a link to %s leads somewhere", to)
+		}
+	}
+}
+
+// TestPictures checks that the pictures can be drawn, and that those made by hand are small.
+func TestPictures(t *testing.T) {
+	for name, most := range map[string]int{
+		"client.svg": 16 << 10, "demo.svg": 16 << 10, "runner.svg": 16 << 10, "status.svg": 16 << 10,
+		"states.svg": 6 << 10, "stop.svg": 6 << 10,
+	} {
+		picture, err := os.ReadFile(name)
+		if err == nil {
+			err = xml.Unmarshal(picture, new(struct{}))
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(picture) > most {
+			t.Errorf("%s has %d bytes, at most %d are allowed", name, len(picture), most)
 		}
 	}
 }

@@ -23,8 +23,8 @@ type size struct{ bytes, tokens int }
 // costKey is the key under which the script keeps the sizes of requests, by name.
 type costKey struct{}
 
-// TestCost counts what the server adds to a request of Claude Code, and holds the table in docs/mcp.md to it. With
-// -update it writes the table.
+// TestCost counts what the server adds to a request of Claude Code, and holds the table in docs/assurance/MCP.md to it.
+// With -update it writes the table.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	client, err := findClient("claude")

@@ -39,7 +39,7 @@ var readme = []row{
 		"	over := st.next.Iteration >= 2*st.d.Limit",
 	},
 	{
-		"ends with a reason",
+		"records why it stopped",
 		hook("hook-limit"),
 		"internal/decide/decide.go",
 		`	d.Next.ExitReason = reason
@@ -103,7 +103,7 @@ var readme = []row{
 		"p.KeepsOut",
 	},
 	{
-		"It waits out rate limits",
+		"waits out rate limits",
 		unit("run", "^TestRetry$"),
 		"internal/run/session.go",
 		`until, why = r.waited.wait(c.Lane, until, r.Record.Options.Wait, e.Problem)
@@ -111,35 +111,35 @@ var readme = []row{
 		"return time.Time{}, e.Problem, decide.RateLimit",
 	},
 	{
-		"stays within your limit in dollars",
+		"stays within your dollar budget",
 		runner("prices"),
 		"internal/run/session.go",
 		"(spent.Dollars() >= o.MaxCostUSD || ",
 		"(",
 	},
 	{
-		"In the checks only Claude's changes that match `--work` count.",
+		"Checks see only Claude's changes that match `--work`.",
 		hook("copy"),
 		"internal/loop/copy.go",
 		"			case len(c.Work) > 0 && (",
 		"			case len(c.Work) > 1000 && (",
 	},
 	{
-		"`ralph-stop-hook status` says why, and its line `next step` says what to type.",
+		"`ralph-stop-hook status` says why, and its `next step` line tells you what to type.",
 		hook("doomed"),
 		"internal/verb/status.go",
 		"[]string{plain.Line(v.Then, 500)})",
 		`[]string{plain.Line("", 500)})`,
 	},
 	{
-		"if Claude calls `resume` or `trust`, they refuse.",
+		"`resume` and `trust` refuse to run when Claude calls them.",
 		hook("state-tamper"),
 		"internal/verb/verb.go",
 		"	if !v.Env.ByAgent {",
 		`	if !v.Env.ByAgent || v.Env.Program != "" {`,
 	},
 	{
-		"`uninstall` removes the hook, and nothing else, from your settings.",
+		"`uninstall` removes only the hook from your settings.",
 		hook("uninstall-exact"),
 		"internal/client/settings.go",
 		"	case len(gjson.GetBytes(text, list).Array()) > 1:",

@@ -16,7 +16,7 @@ type Price struct {
 	CacheWrite float64 `json:"cache_write"`
 }
 
-// PricesOf is the month of the prices of ListPrices. docs/agents.md names the pages from which they are.
+// PricesOf is the month of the prices of ListPrices. docs/assurance/AGENTS.md names the pages from which they are.
 const PricesOf = "November 2025"
 
 // ListPrices returns the public prices of common models in PricesOf: those for prompts of the usual length, at once and
