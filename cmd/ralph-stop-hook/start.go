@@ -166,7 +166,7 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	case why != "":
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
-	for _, warning := range say.Warnings(p) {
+	for _, warning := range append(say.Warnings(p), s.rivals(l.At.Project)...) {
 		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)
 	}
 	prompt, err := say.StartPrompt(l.At)
@@ -185,6 +185,18 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 		argv = append(append(argv, "--allowedTools"), s.flags.AllowedTools...)
 	}
 	return append(argv, s.flags.Arguments...), nil
+}
+
+// rivals says what else answers the stops of a project, and what to do about that.
+func (s *starter) rivals(project string) (warnings []string) {
+	in := s.newInspection(project, *client.Find(client.Usual))
+	in.look([]probe{{"rivals", lookRivals}})
+	for _, found := range in.found {
+		if found.Level != "ok" {
+			warnings = append(warnings, found.Text+"; "+found.Fix)
+		}
+	}
+	return warnings
 }
 
 // client returns the command line of the client without a prompt. work is the loop or the list, for another agent.
