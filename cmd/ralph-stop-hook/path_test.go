@@ -17,7 +17,7 @@ import (
 
 // longest is how much of this module one stop may run at most. A stop that continues a loop is what people meet: the
 // shorter its path, the sooner a stranger has read it.
-var longest = stopPath{functions: 370, files: 80, packages: 15}
+var longest = stopPath{functions: 370, files: 81, packages: 15}
 
 // stopPath counts what a process has run.
 type stopPath struct{ functions, files, packages int }

@@ -67,8 +67,8 @@ const (
 	// waitDelay is how long Run waits for the end of the output after the child has ended. A
 	// grandchild that left the group may hold the output open.
 	waitDelay = 200 * time.Millisecond
-	// wholeDelay is the same if the output counts to its end. On a busy machine it is read late.
-	wholeDelay = 5 * time.Second
+	// wholeDelay is the same if the output counts to its end. On a very busy machine 5 s were too few to read it.
+	wholeDelay = 12 * time.Second
 )
 
 // Run runs a subprocess to its end or to its deadline. It kills the whole group at the
