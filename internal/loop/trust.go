@@ -18,11 +18,25 @@ import (
 
 // SetTrust records what a person has trusted. The caller holds the lock.
 func (l *Loop) SetTrust(t config.Trust) error {
+	before, beforeErr := l.Look()
 	err := l.Store.SetTrust(t)
-	if err == nil {
-		l.pruneBaselines(t)
+	if err != nil {
+		return err
 	}
-	return err
+	l.pruneBaselines(t)
+	now, err := l.Look()
+	if err != nil || beforeErr != nil || now.Snapshot.State.Status != decide.Complete {
+		return nil // there is nothing to count anew, or other words say what is wrong
+	}
+	isNew := func(c decide.Check) bool {
+		return !slices.ContainsFunc(before.Snapshot.Checks, func(old decide.Check) bool { return old.Digest == c.Digest })
+	}
+	if !slices.ContainsFunc(now.Snapshot.Checks, isNew) {
+		return nil
+	}
+	state := now.Snapshot.State
+	state.Proven = now.Snapshot.Proven()
+	return l.Store.SaveState(state)
 }
 
 // NewTrust returns a record of text as the ralph.json that a person trusts, with a baseline if something runs in a

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -68,7 +69,11 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 		fmt.Fprintf(m.Out, "  to have them run only when every feature is claimed: give them \"when\": \"end\" in %s, and "+
 			"run: %s\n", loopdir.ConfigFile, l.Call("trust"))
 	}
-	return nil
+	state, err := l.Store.State()
+	if err != nil || state.Status != decide.Complete {
+		return err
+	}
+	return m.Continue(m.Out, l, verb.More{})
 }
 
 // addLocked adds the checks to the ralph.json that is trusted, and to the one of the loop's folder, which may say more.
