@@ -63,9 +63,9 @@ var readme = []row{
 	{
 		"`start` passes these two flags on to Claude Code",
 		hook("start"),
-		"cmd/ralph-stop-hook/start.go",
-		`argv = append(argv, "--permission-mode", s.flags.PermissionMode)`,
-		`argv = append(argv, "--permission-mode", "default")`,
+		"internal/loopdir/start.go",
+		`words = append(words, "--permission-mode", f.PermissionMode)`,
+		`words = append(words, "--permission-mode", "default")`,
 	},
 	{
 		"With a check, a claim counts only if the check passes",

@@ -300,6 +300,9 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	}
 	return run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
 		k.giveRun(r)
+		if last := r.LastStep(); r.Step() == nil && last != nil { // it may go on with one agent
+			r.Options.Agent = cmp.Or(last.Runs, last.Agent)
+		}
 		if k.override(&r.Options); elsewhere(&r.Options) != nil {
 			return nil, elsewhere(&r.Options)
 		}

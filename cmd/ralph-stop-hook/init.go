@@ -165,11 +165,20 @@ func (i *initialiser) write() error {
 	}
 	i.Tell()
 	err = i.TryChecks()
-	if err != nil || len(i.NewChecks) == 0 {
+	if err != nil || len(i.Typed) == 0 {
 		return err
 	}
 	m := newloop.New(i.v.Verbs, i.ByList, i.Out)
-	m.Checks = i.NewChecks
-	add := func(_ io.Writer, l *loop.Loop) error { return m.AddChecks(l) }
+	m.Checks = i.Typed
+	add := func(_ io.Writer, l *loop.Loop) error {
+		if err := m.AddChecks(l); err != nil {
+			return err
+		}
+		state, err := l.Store.State()
+		if err == nil && state.Status.GoesOn() {
+			i.Over = "" // the check has reopened it
+		}
+		return err
+	}
 	return i.v.OnLoop(add)(i.Out, []string{i.Name})
 }

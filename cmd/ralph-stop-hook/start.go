@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,9 @@ import (
 // starter starts the client with a loop's prompt, in this terminal.
 type starter struct {
 	verbs
-	checks []string
-	flags  loopdir.StartFlags
+	checks   []string
+	flags    loopdir.StartFlags
+	hasFlags bool // the person gave some, if only to clear those of last time
 }
 
 func (v verbs) start() *cobra.Command {
@@ -43,9 +45,11 @@ passed to the client. Flags and arguments are used again next time, until you gi
 		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
   ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
 		RunE: func(c *cobra.Command, words []string) error {
-			if at := c.ArgsLenAtDash(); at >= 0 {
+			at := c.ArgsLenAtDash()
+			if at >= 0 {
 				words, s.flags.Arguments = words[:at], words[at:]
 			}
+			s.hasFlags = at >= 0 || c.Flags().Changed("permission-mode") || c.Flags().Changed("allowed-tools")
 			return s.run(c.OutOrStdout(), words)
 		},
 	}
@@ -69,31 +73,26 @@ func (s *starter) run(w io.Writer, words []string) error {
 		return err
 	}
 	var argv []string
+	if !s.hasFlags {
+		s.flags = l.Store.StartFlags()
+	}
 	err = s.OfferTrust(w, l)
 	if err == nil {
-		err = s.remember(l)
-	}
-	if err == nil {
 		argv, err = s.argv(l)
+	}
+	if err == nil && s.hasFlags {
+		err = l.Store.Locked(loop.LockWait, func() error { return l.Store.SetStartFlags(s.flags) })
 	}
 	l.Close()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "starting %s on the loop %s\n", plain.Line(filepath.Base(argv[0]), 80), plain.Line(at.Name, 100))
+	said := append([]string{"starting", filepath.Base(argv[0]), "on the loop", at.Name}, s.flags.Line()...)
+	fmt.Fprintln(w, plain.Line(strings.Join(said, " "), 500))
 	if err := os.Chdir(at.Project); err != nil {
 		return err
 	}
 	return become(argv, s.Env.Vars)
-}
-
-// remember stores what the person gives to the client. If that is nothing, it is what they gave last time.
-func (s *starter) remember(l *loop.Loop) error {
-	if s.flags.PermissionMode == "" && len(s.flags.AllowedTools)+len(s.flags.Arguments) == 0 {
-		s.flags = l.Store.StartFlags()
-		return nil
-	}
-	return l.Store.Locked(loop.LockWait, func() error { return l.Store.SetStartFlags(s.flags) })
 }
 
 // find returns the loop, and creates it if there is none.
@@ -125,6 +124,13 @@ func (s *starter) complete(i *initialiser, at *loopdir.Loop) error {
 		return err
 	}
 	defer l.Close()
+	p, err := l.Look()
+	if err != nil {
+		return err
+	}
+	if err := cannotStart(p); err != nil && p.Snapshot.Record().Status != decide.Complete { // a check reopens that
+		return err
+	}
 	i.Project = at.Project
 	err = i.AddChecks(l)
 	if err != nil {
@@ -155,15 +161,12 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, env := p.Snapshot.Record(), s.Env
-	env.Client = state.Client
-	status := verb.Quick(p)
-	begins := state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == ""
-	switch why, fix := say.Unanswered(env, l.At); {
-	case !begins, state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive:
-		return nil, fmt.Errorf("the loop %s cannot be started (%s); next step: %s", status.Name,
-			cmp.Or(status.Doom, string(status.Status)), status.Then)
-	case why != "":
+	if err := cannotStart(p); err != nil {
+		return nil, err
+	}
+	env := s.Env
+	env.Client = p.Snapshot.Record().Client
+	if why, fix := say.Unanswered(env, l.At); why != "" {
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
 	for _, warning := range append(say.Warnings(p), s.rivals(l.At.Project)...) {
@@ -177,14 +180,21 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv = append(argv, prompt)
-	if s.flags.PermissionMode != "" {
-		argv = append(argv, "--permission-mode", s.flags.PermissionMode)
+	return append(append(argv, prompt), s.flags.Line()...), nil
+}
+
+// cannotStart says why no session can begin on a loop; nil: one can.
+func cannotStart(p *loop.Picture) error {
+	state, status := p.Snapshot.Record(), verb.Quick(p)
+	if state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive {
+		return fmt.Errorf("a session works on the loop %s already; '%s' stops it after its turn", status.Name,
+			p.Loop.Call("pause"))
 	}
-	if len(s.flags.AllowedTools) > 0 {
-		argv = append(append(argv, "--allowedTools"), s.flags.AllowedTools...)
+	if state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == "" {
+		return nil
 	}
-	return append(argv, s.flags.Arguments...), nil
+	return fmt.Errorf("the loop %s cannot be started (%s); next step: %s", status.Name,
+		cmp.Or(status.Doom, string(status.Status)), status.Then)
 }
 
 // rivals says what else answers the stops of a project, and what to do about that.

@@ -149,7 +149,7 @@ func (p *parser) readList(text []byte) error {
 func (p *parser) readObjects(text []byte) error {
 	_, err := jsontext.Check(text)
 	if err != nil {
-		first, others, _ := bytes.Cut(text, []byte("\n"))
+		first, others, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
 		_, broken := jsontext.Check(first)
 		isWhole := slices.ContainsFunc(shapes, func(s shape) bool { return gjson.GetBytes(first, s.key).IsArray() })
 		if broken != nil || isWhole || len(bytes.TrimSpace(others)) == 0 {

@@ -113,12 +113,12 @@ func (p *Picture) Revive(ctx context.Context, edit func(*Picture, *decide.State)
 // revive makes a record that of a running loop, after edit changed its limits, unless nothing is left to do or to use.
 func (p *Picture) revive(next *decide.State, edit func(*Picture, *decide.State) error) error {
 	s, l := &p.Snapshot, p.Loop
-	over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 ||
+	ofRun := next.Run() != "" && next.Status != decide.Complete // a tester or a reviewer may not have finished
+	over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 && !ofRun ||
 		next.Status == decide.Complete && next.Proven >= s.Provable())
 	if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
 		return fmt.Errorf("nothing to resume: no feature is open; add features to %s, or reopen one there, and repeat "+
-			"this; or start it from scratch: %s --force",
-			plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
+			"this", plain.Path(l.At.Project, p.ListName()))
 	}
 	if err := edit(p, next); err != nil {
 		return err

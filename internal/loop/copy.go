@@ -569,6 +569,24 @@ func (l *Loop) BaselineChanges(before, now config.Trust) ([]string, error) {
 	return names, nil
 }
 
+// TrustedFiles returns a folder that has the files of the baseline, and no change of an agent's. It stands for the top
+// of the repository, or for the project.
+func (p *Picture) TrustedFiles(ctx context.Context) (string, error) {
+	baseline, err := p.baseline()
+	if err != nil {
+		return "", err
+	}
+	place := p.place()
+	place.Name = "trusted"
+	place.Copy = besideCopy(p.Config.CopyDir, place.Name)
+	lock, err := loopdir.LockFile(filepath.Join(place.Store, "trusted.lock"), lookTime) // two processes may notify
+	if err != nil {
+		return "", err
+	}
+	_, err = place.Fill(ctx, baseline.AsTrusted(), proof.Contents{Base: p.base()}, proof.Filled{})
+	return place.Copy, errors.Join(err, lock.Close())
+}
+
 // trustedProgram returns a command whose program is a file of the project, such as ./notify.sh, with the file as it was
 // trusted instead. note says so if the file is another one by now.
 func (p *Picture) trustedProgram(ctx context.Context, c config.Command) (runs config.Command, note string, err error) {
@@ -576,23 +594,11 @@ func (p *Picture) trustedProgram(ctx context.Context, c config.Command) (runs co
 	if err != nil || name == "" {
 		return c, "", err
 	}
-	baseline, err := p.baseline()
+	trusted, err := p.TrustedFiles(ctx)
 	if err != nil {
 		return c, "", err
 	}
-	place := p.place()
-	place.Name = "trusted"
-	place.Copy = besideCopy(p.Config.CopyDir, place.Name)
-	lock, err := loopdir.LockFile(filepath.Join(place.Store, "trusted.lock"), lookTime) // two processes may notify
-	if err != nil {
-		return c, "", err
-	}
-	_, err = place.Fill(ctx, baseline.AsTrusted(), proof.Contents{Base: p.base()}, proof.Filled{})
-	err = errors.Join(err, lock.Close())
-	if err != nil {
-		return c, "", err
-	}
-	file := filepath.Join(place.Copy, filepath.FromSlash(name))
+	file := filepath.Join(trusted, filepath.FromSlash(name))
 	was, _ := loopdir.ReadAny(file, maxProgram)
 	now, err := loopdir.ReadAny(filepath.Join(p.Loop.project(), c.ProjectProgram()), maxProgram)
 	if err != nil || !bytes.Equal(was, now) {

@@ -46,6 +46,22 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	return l.newTrust(text, list, own, true)
 }
 
+// WithConfig returns a record with another text of ralph.json, on the baseline that it has. If it held no list so far,
+// and the text has checks, it holds the list as it is now.
+func (l *Loop) WithConfig(record config.Trust, text []byte, list decide.List) (config.Trust, error) {
+	c, err := config.Parse(text)
+	if err != nil {
+		return record, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	now := record.WithText(text)
+	err = holdList(&now, c, list)
+	if record.ListSHA256 != "" {
+		now.ListSHA256 = record.ListSHA256
+		now.ListText = record.ListText
+	}
+	return now, err
+}
+
 // CheckTrust returns the error that NewTrust would return, as far as that can be told without taking a baseline.
 func (l *Loop) CheckTrust(text []byte, list decide.List) error {
 	_, err := l.newTrust(text, list, false, false)

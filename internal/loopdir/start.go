@@ -11,6 +11,17 @@ type StartFlags struct {
 	Arguments      []string `json:"arguments,omitempty"` // what stood behind --
 }
 
+// Line returns the flags as Claude Code takes them behind a prompt.
+func (f StartFlags) Line() (words []string) {
+	if f.PermissionMode != "" {
+		words = append(words, "--permission-mode", f.PermissionMode)
+	}
+	if len(f.AllowedTools) > 0 {
+		words = append(append(words, "--allowedTools"), f.AllowedTools...)
+	}
+	return append(words, f.Arguments...)
+}
+
 // StartFlags returns what was given last time. There is nothing where an agent could write it.
 func (s *Store) StartFlags() (flags StartFlags) {
 	if s.state == nil || !s.Protected {

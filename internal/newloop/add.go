@@ -2,7 +2,7 @@ package newloop
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
 	"slices"
 
@@ -17,8 +17,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// AddChecks adds those of m.Checks that a loop does not have to its ralph.json, and trusts these commands alone. What
-// else is not as it was trusted stays so. The first checks of a loop make its contract, as those of init do.
+// AddChecks adds those of m.Checks that a loop does not have to its ralph.json, and trusts these commands alone, on what
+// the person has trusted before: what goes with them is suggested by the trusted files, and not by what an agent has
+// made of them. The first checks of a loop make its contract, as those of init do.
 func (m *Maker) AddChecks(l *loop.Loop) error {
 	p, err := l.Look()
 	if err != nil {
@@ -38,30 +39,39 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 		return err
 	}
 	switch {
-	case !l.Store.Protected:
+	case !loopdir.Protects(m.Env.StateDir, l.At.Project):
 		return fmt.Errorf("%w, or leave out --check", loopdir.ErrUnprotected)
 	case p.Snapshot.ConfigErr != nil:
 		return p.Snapshot.ConfigErr
-	case p.Config.Revoked, p.Config.Untrusted > p.Config.UntrustedOfList:
-		return fmt.Errorf("%s has commands that you have not trusted; look at them first: %s", loopdir.ConfigFile,
-			l.Call("trust"))
 	}
 	m.Project, m.Dir, m.Name, m.found = l.At.Project, l.At.Dir, l.At.Name, p.Snapshot.List
 	if p.Snapshot.NoList {
 		m.List = config.ListNone
 	}
+	if p.HasCopy() {
+		m.trustedFiles, err = p.TrustedFiles(context.Background())
+		if err != nil {
+			return err
+		}
+	}
 	err = m.askForTests()
 	if err != nil {
 		return err
 	}
-	before := p.Config.Trust
+	var before *config.Trust
+	if p.Config.Trusted {
+		before = &p.Config.Trust
+	}
 	err = l.Store.Locked(loop.LockWait, func() error { return m.addLocked(l) })
 	if err != nil {
 		return err
 	}
 	m.tellChecks()
+	if p.Config.ListSHA256 == "" && len(m.found.Items) > 0 {
+		fmt.Fprintf(m.Out, "  the list counts as it is now: %s\n", plain.Count(len(m.found.Items), "feature"))
+	}
 	m.tellWarnings()
-	err = verb.RewritePrompt(l, &before)
+	err = verb.RewritePrompt(l, before)
 	if err != nil {
 		fmt.Fprintf(m.Out, "  warning: %s does not name what is protected now: %v\n", loopdir.PromptFile, err)
 	}
@@ -86,9 +96,16 @@ func (m *Maker) addLocked(l *loop.Loop) error {
 	if err != nil {
 		return err
 	}
-	trusted := text
+	if record == nil && text != nil || record != nil && record.Revoked {
+		return fmt.Errorf("you have not trusted the %s of this loop; look at it first: %s", loopdir.ConfigFile,
+			l.Call("trust"))
+	}
+	trusted := []byte("{}\n")
 	if record != nil {
 		trusted = []byte(record.Text)
+	}
+	if text == nil {
+		text = trusted
 	}
 	trusted, err = m.withChecks(trusted)
 	if err != nil {
@@ -110,44 +127,39 @@ func (m *Maker) addLocked(l *loop.Loop) error {
 	return l.Store.WriteFile(loopdir.ConfigFile, text)
 }
 
-// trustChecks returns the record of a ralph.json that has further checks. A loop that had none gets its baseline now.
+// trustChecks returns the record of a ralph.json that has further checks. A loop that has no baseline gets it now.
 func (m *Maker) trustChecks(l *loop.Loop, record *config.Trust, text []byte) (config.Trust, error) {
 	if record == nil || record.Baseline == "" {
-		return l.NewTrust(text, m.found, record != nil && record.ListChecks)
+		return l.NewTrust(text, m.found, false)
 	}
-	return record.WithText(text), l.CheckTrust(text, m.found)
+	return l.WithConfig(*record, text, m.found)
 }
 
 // withChecks returns the text of a ralph.json with the checks, and with what is suggested for them.
 func (m *Maker) withChecks(text []byte) ([]byte, error) {
-	if text == nil {
-		text = []byte("{}\n")
-	}
-	_, err := config.Parse(text)
+	c, err := config.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 	}
+	s := m.suggestion()
+	var values []member
 	for _, check := range m.checks() {
-		text, err = addTo(text, "checks", check)
-		if err != nil {
-			return nil, err
+		has := func(c config.Check) bool { return c.String() == check.Command }
+		if !slices.ContainsFunc(c.Checks, has) {
+			values = append(values, member{"checks", check})
 		}
 	}
-	s := m.suggestion()
 	for _, pattern := range slices.Concat(s.Tests, s.Protect) {
-		text, err = addTo(text, "protect", pattern)
-		if err != nil {
-			return nil, err
-		}
+		values = append(values, member{"protect", pattern})
 	}
 	for _, pattern := range s.Outputs {
-		text, err = addTo(text, "outputs", pattern)
-		if err != nil {
-			return nil, err
-		}
+		values = append(values, member{"outputs", pattern})
 	}
 	for _, one := range s.Prepare {
-		text, err = addTo(text, "prepare", prepareJSON(one))
+		values = append(values, member{"prepare", prepareJSON(one)})
+	}
+	for _, one := range values {
+		text, err = one.addTo(text)
 		if err != nil {
 			return nil, err
 		}
@@ -155,28 +167,33 @@ func (m *Maker) withChecks(text []byte) ([]byte, error) {
 	if s.Git && !gjson.GetBytes(text, "git").Exists() {
 		text = addKey(text, "git", "true")
 	}
-	return text, nil
+	_, err = config.Parse(text)
+	return text, err
 }
 
-// addTo adds a value to the array of a key, unless it is there.
-func addTo(text []byte, key string, value any) ([]byte, error) {
-	raw, err := json.Marshal(value)
+// member is an element of the array that a key has.
+type member struct {
+	key   string
+	value any
+}
+
+// addTo adds it to the array, unless it is there.
+func (m member) addTo(text []byte) ([]byte, error) {
+	raw, err := jsontext.Line(m.value)
 	if err != nil {
 		return nil, err
 	}
-	array := gjson.GetBytes(text, key)
+	line := string(bytes.TrimSpace(raw))
+	array := gjson.GetBytes(text, m.key)
 	if !array.Exists() {
-		return addKey(text, key, "["+string(raw)+"]"), nil
-	}
-	if !array.IsArray() {
-		return nil, fmt.Errorf("%s: %q is not an array", loopdir.ConfigFile, key)
+		return addKey(text, m.key, "["+line+"]"), nil
 	}
 	for _, one := range array.Array() {
-		if one.Raw == string(raw) {
+		if one.Get("@ugly").Raw == line {
 			return text, nil
 		}
 	}
-	return jsontext.Insert(text, array, "", string(raw)), nil
+	return jsontext.Insert(text, array, "", line), nil
 }
 
 func addKey(text []byte, key, value string) []byte {

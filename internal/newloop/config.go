@@ -93,7 +93,7 @@ func (m *Maker) runsInProject(i int) bool {
 func (m *Maker) suggestion() suggest.Suggestion {
 	checks := slices.Clone(m.Checks)
 	for _, check := range config.ListChecks(m.found.Items...) {
-		if check.Runs() {
+		if check.Runs() && m.trustedFiles == "" {
 			checks = append(checks, check.Command.String())
 		}
 	}
@@ -106,7 +106,7 @@ func (m *Maker) suggestion() suggest.Suggestion {
 		return suggest.Suggestion{}
 	}
 	search, _ := proc.Outside(m.Env.Get("PATH"), top) // as checks get it
-	s := suggest.For(top, filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
+	s := suggest.For(cmp.Or(m.trustedFiles, top), filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
 	s.Protect = slices.DeleteFunc(s.Protect, func(name string) bool { return slices.Contains(m.Work, name) })
 	m.suggested = &s
 	return s
@@ -120,7 +120,7 @@ func (m *Maker) askForTests() error {
 	}
 	answer := cli.Ask(m.Out, fmt.Sprintf("Which are your tests, or none? The agent may add some, but change none. [%s]",
 		suggest.InWords(s.Tests)))
-	if answer == "" {
+	if answer == "" || strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes") {
 		return nil
 	}
 	m.suggested.Tests = nil

@@ -132,7 +132,7 @@ func (m *Maker) keepConfig() error {
 		return fmt.Errorf("the loop %q exists, and its ralph.json says something else; "+
 			"edit that and run '%s', or start anew with --force", m.Name, trust)
 	}
-	m.NewChecks = slices.DeleteFunc(m.Checks, func(check string) bool { return slices.Contains(checks, check) })
+	m.Typed = m.Checks
 	m.OnComplete, m.Checks = shell, checks
 	m.Work = c.WorkTexts()
 	m.Limits.MaxIterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)

@@ -44,19 +44,20 @@ type Maker struct {
 	Dir     string        // of the loop
 	Over    decide.Status // how an earlier loop of this name has ended
 
-	NewChecks []string // those of Checks that the loop, which was made before, does not have; for AddChecks
+	Typed []string // the checks that the person gave for a loop that was made before; for AddChecks
 
-	takenUp   bool             // a loop was made before, and init leaves it as it is
-	text      []byte           // the ralph.json of that loop
-	there     config.Config    // what it says
-	reading   features.Reading // how the list is read
-	found     decide.List
-	sourced   bool // a command prints the list
-	isSlow    bool // the checks take too long for each claim
-	files     []loopFile
-	suggested *suggest.Suggestion // what ralph.json gets for the checks; nil: nobody has looked yet
-	counts    string              // what the agent is told of the changes that count
-	warnings  []string            // what may surprise a person, and what the loop had and has no more
+	takenUp      bool             // a loop was made before, and init leaves it as it is
+	text         []byte           // the ralph.json of that loop
+	there        config.Config    // what it says
+	reading      features.Reading // how the list is read
+	found        decide.List
+	sourced      bool // a command prints the list
+	isSlow       bool // the checks take too long for each claim
+	files        []loopFile
+	trustedFiles string              // a folder with the trusted files, for a loop that has a baseline; "": the project
+	suggested    *suggest.Suggestion // what ralph.json gets for the checks; nil: nobody has looked yet
+	counts       string              // what the agent is told of the changes that count
+	warnings     []string            // what may surprise a person, and what the loop had and has no more
 }
 
 // New returns a maker for the loop of a list.

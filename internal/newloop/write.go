@@ -60,8 +60,8 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 		fmt.Fprintf(m.Out, "  %s\n", note)
 	}
 	if file, tag := features.Named(m.List); tag == "" && len(m.found.Tags) > 1 {
-		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",
-			plain.Line(strings.Join(m.found.Tags, ", "), 300), plain.Line(file, 300))
+		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: %s %s#TAG\n",
+			plain.Line(strings.Join(m.found.Tags, ", "), 300), m.ByList, plain.Line(file, 300))
 	}
 	for _, f := range m.files {
 		if err := m.writeFile(l, f); err != nil {
@@ -201,6 +201,9 @@ func (m *Maker) begin(l *loop.Loop) error {
 	if m.Force {
 		l.Store.Done(l.Store.Requests())
 		if err := l.Store.ClearLogs(); err != nil {
+			return err
+		}
+		if err := l.Store.SetStartFlags(loopdir.StartFlags{}); err != nil {
 			return err
 		}
 	}

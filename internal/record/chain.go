@@ -126,6 +126,14 @@ func (r *Run) Step() *Step {
 	return &r.Chain.Steps[r.Chain.At]
 }
 
+// LastStep returns the last step of the chain; nil if the run has no chain.
+func (r *Run) LastStep() *Step {
+	if r.Chain == nil {
+		return nil
+	}
+	return &r.Chain.Steps[len(r.Chain.Steps)-1]
+}
+
 // IsJob reports whether the step has a job of its own. There may be no step.
 func (s *Step) IsJob() bool { return s != nil && s.Job }
 

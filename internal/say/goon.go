@@ -154,7 +154,11 @@ func goOn(p *loop.Picture, s decide.State) string {
 		anew = "; or in a new run: " + fresh
 	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
-	resume := loop.InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
+	line := strings.Join(again, " ") + " " + plain.Arg(owner) + " 'Go on.'"
+	for _, word := range l.Store.StartFlags().Line() {
+		line += " " + plain.Arg(word)
+	}
+	resume := loop.InProject(l.Env, l.At, line)
 	if run != "" {
 		resume = loop.InProject(l.Env, l.At, ResumeRunWith(p, s))
 	}

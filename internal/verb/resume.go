@@ -64,7 +64,7 @@ func TakeMore(words []string) (m More, rest []string, err error) {
 		}
 	}
 	if len(rest) > 1 {
-		return m, nil, cli.Usagef("resume one loop at a time")
+		return m, nil, cli.Usagef("resume one loop at a time; a number of iterations begins with a +, such as +3")
 	}
 	return m, rest, nil
 }

@@ -285,7 +285,7 @@ func show(s cli.Screen, v Status) {
 		row([]string{"to merge", ""}[min(i, 1)], one)
 	}
 	if v.Withheld != "" {
-		row("withheld", v.Withheld+": changed since 'trust', so checks do not get it")
+		row("withheld", v.Withheld+": changed since 'trust', so checks do not get them")
 	}
 	if v.Confined != "" {
 		row("confined", "checks write only to "+v.Confined)
