@@ -78,6 +78,7 @@ func (m *Maker) search() (string, error) {
 	if m.takenUp {
 		return "", nil
 	}
+	m.unusable = nil
 	found, err := m.listsIn(m.Project)
 	if err != nil {
 		return "", err
@@ -99,9 +100,13 @@ func (m *Maker) search() (string, error) {
 	case m.Example || loopdir.Exists(filepath.Join(m.Dir, loopdir.ListFile)):
 		return "", nil
 	}
-	return "", cli.Usagef(`this project has no list; write one, such as %s with [{"id": "login", "title": "Log in", `+
-		`"passes": false}], or name yours: %s FILE; ralph-stop-hook init --example makes one to try`, loopdir.ListFile,
-		m.ByList)
+	why := ""
+	if len(m.unusable) > 0 {
+		why = " (" + plain.Line(strings.Join(m.unusable, "; "), 800) + ")"
+	}
+	return "", cli.Usagef(`this project has no list%s; write one, such as %s with [{"id": "login", "title": "Log in", `+
+		`"passes": false}], or name yours: %s FILE; ralph-stop-hook init --example makes one to try`, why,
+		loopdir.ListFile, m.ByList)
 }
 
 // listsIn returns the lists of a folder, below it and with slashes: those of listNames, else those of otherLists.
@@ -121,8 +126,14 @@ func (m *Maker) listsIn(dir string) (found []string, err error) {
 	for _, pattern := range otherLists {
 		names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are right
 		for _, name := range names {
-			list := loopdir.ReadList(filepath.Join(dir, filepath.FromSlash(name)), m.reading, m.Dir, dir)
-			if list.Err == nil && list.Passed() < len(list.Items) {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			list := loopdir.ReadList(file, m.reading, m.Dir, dir)
+			switch {
+			case list.Err != nil:
+				m.unusable = append(m.unusable, name+": "+strings.TrimPrefix(list.Err.Error(), file+": "))
+			case list.Passed() == len(list.Items):
+				m.unusable = append(m.unusable, name+": every item is done")
+			default:
 				found = append(found, name)
 			}
 		}

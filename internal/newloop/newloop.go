@@ -51,8 +51,9 @@ type Maker struct {
 	there        config.Config    // what it says
 	reading      features.Reading // how the list is read
 	found        decide.List
-	sourced      bool // a command prints the list
-	isSlow       bool // the checks take too long for each claim
+	unusable     []string // why files that could be the list are not
+	sourced      bool     // a command prints the list
+	isSlow       bool     // the checks take too long for each claim
 	files        []loopFile
 	trustedFiles string              // a folder with the trusted files, for a loop that has a baseline; "": the project
 	suggested    *suggest.Suggestion // what ralph.json gets for the checks; nil: nobody has looked yet
