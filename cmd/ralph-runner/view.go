@@ -349,6 +349,10 @@ func (v *view) End(s record.Summary) {
 	}
 	var steps, changes, features []string
 	for _, step := range s.Steps {
+		if step.Status == "" {
+			steps = append(steps, plain.Line(step.Agent, 80)+": "+step.Ended())
+			continue
+		}
 		steps = append(steps, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(step.Agent, 80), step.Ended(),
 			step.Iterations, plain.Count(step.Limit, "iteration"), plain.Duration(step.Took), record.Bill(step.Spent)))
 	}
