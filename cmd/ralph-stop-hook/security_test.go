@@ -16,7 +16,7 @@ var threats = map[string][]string{"ralph-stop-hook": {
 	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
 	"status-escapes", "reason-injection", "record-open", "dup-keys", "deep-json", "state-tamper", "panic-exit",
 	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session", "use-caller",
-	"begin-by-person", "links-elsewhere", "links-foreign", "confine", "copy-attacks",
+	"begin-by-person", "links-elsewhere", "links-foreign", "confine", "copy-attacks", "check-added",
 }, "ralph-runner": {
 	"hostile-output", "hostile-words", "hostile-processes", "hostile-files", "agent-stops", "handoff", "agents-trusted",
 	"own-config", "prices", "resume-file", "serve-refused", "mcp-refused", "event-forged", "results", "workers-refused",
