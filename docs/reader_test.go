@@ -238,7 +238,7 @@ func readJSON(name string, text []byte) error {
 		_, err := config.Parse(text)
 		return err
 	case name == "config.json":
-		_, err := config.ParseOwn(text)
+		_, err := config.ParseUserConfig(text)
 		return err
 	case name == "settings.json":
 		line := gjson.GetBytes(text, "statusLine.command").Str

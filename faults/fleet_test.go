@@ -16,7 +16,7 @@ var fleets = map[string]build{
 	"runner with steps": steppedRun(),
 	"fences nobody": plainRun(change{"internal/jobs", "Worker.ask", `
 		a, err = w.askUnbroken(ctx, verb, q, while)
-		if err == ErrLost {
+		if err == ErrClaimLost {
 			err = nil
 		}
 		return a, err`}),

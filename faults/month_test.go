@@ -125,7 +125,7 @@ func (m *month) kept(said string) error {
 	}
 	if strings.Contains(said, "warning: ") {
 		m.lacking = true
-	} else if err := runtest.Complete(m.runRecord(), folder); err != nil &&
+	} else if err := runtest.CheckFiles(m.runRecord(), folder); err != nil &&
 		(!errors.Is(err, runtest.ErrCost) || !strings.Contains(said, "cannot save")) {
 		return err
 	}

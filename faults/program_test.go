@@ -141,15 +141,15 @@ var programs = map[string]build{
 	"marks before it tells": traced(change{"internal/loop", "Picture.runNotifiers", `
 		_ = p.Loop.mark(what.DeliveryID, nil, LockWait)
 		return p.runNotifiersUnbroken(ctx, commands, what, deadline, hear)`}),
-	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.TellOnce", `return true`}),
-	"tells nothing later":        traced(change{"internal/loop", "Loop.SendLeft", ``}),
+	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.FirstTime", `return true`}),
+	"tells nothing later":        traced(change{"internal/loop", "Loop.SendPending", ``}),
 	"tells iterations twice": traced(change{"internal/loop", "Loop.sendApart", `
 		if len(args) > 0 {
 			_, _ = l.sendApartUnbroken(args...)
 		}
 		return l.sendApartUnbroken(args...)`}),
 	"ends what has ended": traced(change{"internal/decide", "Bystander", `
-		if s.Event == EventFailure || s.Event == EventEnd && !s.elsewhere() {
+		if s.Event == EventFailure || s.Event == EventEnd && !s.inOtherClient() {
 			return s.State.Session == "" || s.State.Session != s.Session
 		}
 		return BystanderUnbroken(s)`}),

@@ -159,7 +159,7 @@ func (w *world) holds(whole bool) error {
 	if _, err := os.Stat(filepath.Join(w.project, ".agent-state", "summary-"+last.ID+".md")); err != nil {
 		return err
 	}
-	return runtest.Complete(w.runRecord(), filepath.Join(w.project, ".agent-state"))
+	return runtest.CheckFiles(w.runRecord(), filepath.Join(w.project, ".agent-state"))
 }
 
 // sweptByNext checks that the next run removes the temporary files that a killed one has left.

@@ -23,8 +23,8 @@ var runners = map[string]build{
 
 	"forgets the session that was killed": tracedRun(change{"internal/run", "Run.pendingSession", `return nil`}),
 	"writes a session down again":         tracedRun(change{"internal/record", "Files.has", `return false`}),
-	"forgets that the loop has ended":     tracedRun(change{"internal/run", "Run.finished", `return nil, nil`}),
-	"does not tell what nobody told":      tracedRun(change{"internal/run", "Run.finishLeft", `return nil`}),
+	"forgets that the loop has ended":     tracedRun(change{"internal/run", "Run.finalStep", `return nil, nil`}),
+	"does not tell what nobody told":      tracedRun(change{"internal/run", "Run.finishPending", `return nil`}),
 	"goes on when its record is not saved": tracedRun(change{"internal/run", "Run.save", `
 		_ = r.saveUnbroken()
 		return nil`}),
@@ -47,7 +47,7 @@ var runners = map[string]build{
 		return all, refusal{}, err`}),
 	"leaves lanes": plainRun(change{"internal/run", "lanes.tidy", ``}),
 
-	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listed", `return true`},
+	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listReady", `return true`},
 		change{"internal/run", "lanes.turn", `
 		t := l.turnUnbroken(ev, one)
 		t.patient = false

@@ -127,8 +127,8 @@ var proof = []row{
 		"What git ignores comes from your project by links",
 		unit("proof", "^TestIgnored$"),
 		"internal/proof/fill.go",
-		"	links := f.linked()",
-		"	links := f.linked()[:0]",
+		"	links := f.links()",
+		"	links := f.links()[:0]",
 	},
 	{
 		"A change that does not count stops nobody: the next prompt and `status` name it.",
@@ -209,7 +209,7 @@ var proof = []row{
 	{
 		"Then it has not passed, and neither has what ran beside it.",
 		hook("record-undone"),
-		"internal/loop/keep.go",
+		"internal/loop/backup.go",
 		"		r.Passed = false\n",
 		"		r.Passed = !r.NotRun\n",
 	},
@@ -283,6 +283,6 @@ var proof = []row{
 		hook("source"),
 		"internal/loop/read.go",
 		"	if p.Config.ListSHA256 == \"\" ||",
-		"	if p.Config.ListSHA256 == \"\" || p.Config.Source.Given() ||",
+		"	if p.Config.ListSHA256 == \"\" || p.Config.Source.IsSet() ||",
 	},
 }

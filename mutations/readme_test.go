@@ -71,8 +71,8 @@ var readme = []row{
 		"With a check, a claim counts only if the check passes",
 		hook("check-feature"),
 		"internal/decide/check.go",
-		"func failed(r Receipt) bool { return !r.Passed }",
-		"func failed(r Receipt) bool { return false }",
+		"func hasFailed(r Receipt) bool { return !r.Passed }",
+		"func hasFailed(r Receipt) bool { return false }",
 	},
 	{
 		"If it fails, Claude gets the end of its output",

@@ -96,17 +96,17 @@ var reliability = []row{
 		"Each session is once in `iterations.jsonl`",
 		test{"./cmd/ralph-runner", "^TestUnsaved$"},
 		"internal/record/files.go",
-		"	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.Before && f.has(r.ID, c.Number) {",
+		"	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.EarlierSessions && f.has(r.ID, c.Number) {",
 		"	if f.root == nil || c == nil || !c.HasEnded() {",
 	},
 	{
 		"each iteration counts once",
 		runner("resume-over"),
 		"internal/run/run.go",
-		`		} else if err := r.counted(c, nil, state); err != nil {
+		`		} else if err := r.countSession(c, nil, state); err != nil {
 			return nil, err
 		}`,
-		`		} else if err := r.counted(c, nil, state); err != nil {
+		`		} else if err := r.countSession(c, nil, state); err != nil {
 			return nil, err
 		} else {
 ` +
@@ -155,7 +155,7 @@ var reliability = []row{
 	{
 		"The run ends COMPLETE by itself, or after `--resume` if it was killed.",
 		runner("workers"),
-		"internal/fleet/hands.go",
+		"internal/fleet/dispatcher.go",
 		"		if idle > s.wait {",
 		"		if idle >= 0 {",
 	},
@@ -171,7 +171,7 @@ var reliability = []row{
 		unit("jobs", "^TestSilent$"),
 		"internal/jobs/hub.go",
 		"	delete(h.claims, c.ID)",
-		"	delete(h.kept, c.ID)",
+		"	delete(h.acceptedIDs, c.ID)",
 	},
 	{
 		"List, receipts, record and `iterations.jsonl` agree with the branch.",
@@ -262,7 +262,7 @@ var reliability = []row{
 		"a settings file that Claude Code ignores; `.claude` deleted | a message to you, and one notice",
 		hook("settings-typo"),
 		"internal/loop/send.go",
-		"goesOn && !l.At.TellOnce(id)",
+		"goesOn && !l.At.FirstTime(id)",
 		"goesOn && l.At == nil",
 	},
 	{

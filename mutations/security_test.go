@@ -72,7 +72,7 @@ var security = []row{
 		"As an agent it starts only `claude`, or a program that your configuration, a trusted `ralph.json`",
 		runner("agents-trusted"),
 		"internal/roster/roster.go",
-		`		if err := a.trusted(c); err != nil {
+		`		if err := a.checkTrust(c); err != nil {
 			return agent.Row{}, err
 		}
 `,
@@ -421,8 +421,8 @@ var security = []row{
 		"Agents, prices or limits in a project's files | reads them from the person's folder",
 		runner("own-config"),
 		"internal/roster/roster.go",
-		"loopdir.UserFile(env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)",
-		`loopdir.UserFile(filepath.Join(project, ".config"), loopdir.OwnConfig, config.MaxBytes)`,
+		"loopdir.UserFile(env.ConfigDir, loopdir.UserConfigFile, config.MaxBytes)",
+		`loopdir.UserFile(filepath.Join(project, ".config"), loopdir.UserConfigFile, config.MaxBytes)`,
 	},
 	{
 		"Prices that void a limit of money | refuses them",

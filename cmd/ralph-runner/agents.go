@@ -64,7 +64,7 @@ func (a agentInfo) text() string {
 	if a.Problem != "" {
 		return a.Problem
 	}
-	parts := []string{plain.Line(plain.Typed(a.Command), 200)}
+	parts := []string{plain.Line(plain.CommandLine(a.Command), 200)}
 	switch {
 	case !a.Installed:
 		parts = append(parts, "not installed")
@@ -130,7 +130,7 @@ func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
 }
 
 func describe(row agent.Row) agentInfo {
-	a := agentInfo{Name: row.Name, Command: row.Line(agent.Asked{}), Measured: row.Driven, Tells: []string{}}
+	a := agentInfo{Name: row.Name, Command: row.Line(agent.Options{}), Measured: row.Driven, Tells: []string{}}
 	if row.TellsTokens {
 		a.Tells = append(a.Tells, "tokens")
 	}
@@ -149,7 +149,7 @@ func (v verbs) lookAt(a *agentInfo, row agent.Row, project string) {
 		return
 	}
 	a.Installed = true
-	path, _ := proc.Outside(v.Env.Get("PATH"), project)
+	path, _ := proc.PathOutside(v.Env.Get("PATH"), project)
 	program, err := row.Find(path)
 	if !row.BuiltIn || err != nil {
 		return

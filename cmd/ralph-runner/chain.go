@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// marked returns the lines that show the place of an error in a chain; "" if err is no such error.
-func marked(err error) string {
+// errorPlace returns the lines that show the place of an error in a chain; "" if err is no such error.
+func errorPlace(err error) string {
 	at, is := errors.AsType[*chain.Error](err)
 	if !is {
 		return ""
@@ -34,7 +34,7 @@ func marked(err error) string {
 // parseChain reads --chain: a definition, or the name of one in ralph.json. p is nil if there is no loop.
 func (k *runner) parseChain(p *loop.Picture) (chain.Chain, error) {
 	text := strings.TrimSpace(k.chain)
-	if !chain.Named(text) {
+	if !chain.IsName(text) {
 		c, err := chain.Parse(k.chain)
 		if err != nil {
 			return nil, cli.Usagef("--chain: %w", err)
@@ -182,7 +182,7 @@ func (k *runner) rows(agents *roster.Agents, names []string, runs map[string]str
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
-		asked := k.options.Asked
+		asked := k.options.AgentOptions
 		if i >= len(names) {
 			asked = asked.StandIn()
 		}

@@ -28,7 +28,7 @@ type delegation struct {
 	cmd              *cobra.Command
 	agent, task, cwd string
 	onComplete       string
-	asked            agent.Asked
+	agentOptions     agent.Options
 	timeout          time.Duration
 }
 
@@ -46,10 +46,10 @@ checks the work.`,
 	f.StringVar(&d.task, "task", "", "give the agent the prompt `TEXT`")
 	f.StringVar(&d.cwd, "cwd", "", "work in the folder `DIR`")
 	f.StringVar(&d.onComplete, "on-complete", "", "at the end, pipe JSON to the shell command `CMD`")
-	f.StringVar(&d.asked.Model, "model", "", "use the model `M`")
-	f.StringVar(&d.asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
-	permissionFlags(f, &d.asked)
-	f.Float64Var(&d.asked.BudgetUSD, "max-cost", 0, "limit the cost to `USD` dollars, if the agent can")
+	f.StringVar(&d.agentOptions.Model, "model", "", "use the model `M`")
+	f.StringVar(&d.agentOptions.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
+	permissionFlags(f, &d.agentOptions)
+	f.Float64Var(&d.agentOptions.BudgetUSD, "max-cost", 0, "limit the cost to `USD` dollars, if the agent can")
 	f.DurationVar(&d.timeout, "session-timeout", usualTimeout, "end it after `D`")
 	return d.cmd
 }
@@ -65,7 +65,7 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	}
 	if d.cmd.Flags().Changed("max-cost") {
-		if err := checkCost(d.asked.BudgetUSD); err != nil {
+		if err := checkCost(d.agentOptions.BudgetUSD); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}
-	if lacks := row.Lacks(d.asked); len(lacks) > 0 {
+	if lacks := row.Lacks(d.agentOptions); len(lacks) > 0 {
 		return cli.Usagef("the agent %s takes no %s", row.Name, lacks[0])
 	}
 	e, stopped := d.work(row, dir)
@@ -106,10 +106,10 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 }
 
 // work runs the session.
-func (d *delegation) work(row agent.Row, dir string) (e agent.Ended, stopped bool) {
+func (d *delegation) work(row agent.Row, dir string) (e agent.Result, stopped bool) {
 	ctx, kill := catch()
 	e = agent.Session{
-		Row: row, Asked: d.asked, Prompt: d.task, Dir: dir, Env: agent.Environ(d.Env.Vars), Guard: d.Env.Self,
+		Row: row, Options: d.agentOptions, Prompt: d.task, Dir: dir, Env: agent.Environ(d.Env.Vars), Guard: d.Env.Self,
 		Limit: d.timeout, Kill: kill,
 	}.Run(ctx)
 	return e, ctx.Err() != nil
@@ -129,7 +129,7 @@ type payload struct {
 }
 
 // tell runs the command of --on-complete.
-func (d *delegation) tell(row agent.Row, dir string, e agent.Ended) {
+func (d *delegation) tell(row agent.Row, dir string, e agent.Result) {
 	if d.onComplete == "" {
 		return
 	}

@@ -177,7 +177,7 @@ func (w *trial) checkRecord() error {
 	if err != nil || !strings.HasPrefix(string(header), "Status: COMPLETE\n") {
 		return fmt.Errorf("progress.txt says %q, %w", header, err)
 	}
-	return runtest.Complete(w.runRecord(), folder)
+	return runtest.CheckFiles(w.runRecord(), folder)
 }
 
 // runRecord returns the path of the run's record.

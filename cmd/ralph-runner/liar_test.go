@@ -72,7 +72,7 @@ func lie(lies []string) error {
 		if err := os.WriteFile(work, bundle, 0o600); err != nil {
 			return err
 		}
-		if err := c.Submit(ctx, text, work); err != nil && !errors.Is(err, jobs.ErrLost) {
+		if err := c.Submit(ctx, text, work); err != nil && !errors.Is(err, jobs.ErrClaimLost) {
 			return err
 		}
 		fmt.Println(c.Feature, what)

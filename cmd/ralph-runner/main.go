@@ -59,7 +59,7 @@ func execute(args []string) int {
 
 func printError(err error) {
 	if err != nil {
-		fmt.Fprintf(os.Stderr, program+": error: %s\n%s", plain.Line(err.Error(), 2000), marked(err))
+		fmt.Fprintf(os.Stderr, program+": error: %s\n%s", plain.Line(err.Error(), 2000), errorPlace(err))
 	}
 }
 
@@ -89,7 +89,7 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env}}
-	v.Env.Unanswered = boot.Unanswered(env)
+	v.Env.HookProblem = boot.HookProblem(env)
 	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
 		Use: program + " [NAME|LIST] [flags]", Long: helpText, Example: helpExamples,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -28,7 +28,7 @@ import (
 // prepare finds the loop and the agent, or the run that goes on.
 func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
-		r, err := k.again(words)
+		r, err := k.resumable(words)
 		if !errors.Is(err, run.ErrNoRun) {
 			return r, err
 		}
@@ -104,7 +104,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 			return err
 		}
 		if k.dryRun {
-			fmt.Fprint(k.out, steps.Shown())
+			fmt.Fprint(k.out, steps.Text())
 		}
 		if steps != nil {
 			m.Limits.MaxIterations = max(m.Limits.MaxIterations, steps.Limits())
@@ -121,7 +121,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 	case len(words) > 0 && k.nearVerb(words[0]) != "":
 		return nil, cli.Usagef("%w; did you mean the command %s?", err, k.nearVerb(words[0]))
 	case len(words) > 0:
-		return nil, cli.Usagef("%w%s", err, cli.Beside(k.cmd, words[0]))
+		return nil, cli.Usagef("%w%s", err, cli.FlagValueHint(k.cmd, words[0]))
 	}
 	return nil, cli.Usagef("%w", err)
 }
@@ -166,9 +166,10 @@ func (k *runner) taskRun() (*run.Run, error) {
 
 // showTask says what would be started, and makes nothing. It ends the call.
 func (k *runner) showTask(row agent.Row, steps *record.Chain) error {
-	fmt.Print(steps.Shown())
-	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
-		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), plain.Text(k.task.Text, len(k.task.Text)))
+	fmt.Print(steps.Text())
+	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n",
+		plain.Line(plain.CommandLine(row.Line(k.options.AgentOptions)), 500), k.Env.Cwd,
+		plain.Count(k.options.MaxIterations, "iteration"), plain.Text(k.task.Text, len(k.task.Text)))
 	return &cli.Exit{}
 }
 
@@ -247,17 +248,17 @@ func (k *runner) unheard(checks int) error {
 }
 
 // fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
-func (k *runner) fits(row agent.Row, asked agent.Asked) error {
+func (k *runner) fits(row agent.Row, asked agent.Options) error {
 	switch o := k.options; {
 	case len(row.Lacks(asked)) > 0:
 		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(asked), ", "))
-	case o.MaxCostUSD > 0 && unpriced(row, asked.Model) != "":
-		return cli.Usagef("%s", unpriced(row, asked.Model))
+	case o.MaxCostUSD > 0 && priceProblem(row, asked.Model) != "":
+		return cli.Usagef("%s", priceProblem(row, asked.Model))
 	case o.MaxTokens > 0 && !row.TellsTokens:
 		return cli.Usagef("the agent %s does not tell its tokens, so --max-tokens would never end the run; "+
 			"use --max-iterations", row.Name)
 	}
-	if _, err := row.OwnPrompt(); err != nil {
+	if _, err := row.CustomPrompt(); err != nil {
 		return cli.Usagef("%w", err)
 	}
 	if err := record.CheckSignals(row.CompleteOn); err != nil {
@@ -272,8 +273,8 @@ func (k *runner) fits(row agent.Row, asked agent.Asked) error {
 	return nil
 }
 
-// unpriced says why the cost of an agent's sessions cannot be known, or "".
-func unpriced(row agent.Row, model string) string {
+// priceProblem says why the cost of an agent's sessions cannot be known, or "".
+func priceProblem(row agent.Row, model string) string {
 	model = cmp.Or(model, row.Model)
 	if row.TellsCost {
 		return ""
@@ -292,8 +293,8 @@ func unpriced(row agent.Row, model string) string {
 	return ""
 }
 
-// again finds the run that goes on.
-func (k *runner) again(words []string) (*run.Run, error) {
+// resumable finds the run that goes on.
+func (k *runner) resumable(words []string) (*run.Run, error) {
 	at, err := k.findRun(words)
 	if err != nil {
 		return nil, err
@@ -303,11 +304,11 @@ func (k *runner) again(words []string) (*run.Run, error) {
 		if last := r.LastStep(); r.Step() == nil && last != nil { // it may go on with one agent
 			r.Options.Agent = cmp.Or(last.Runs, last.Agent)
 		}
-		if k.override(&r.Options); elsewhere(&r.Options) != nil {
-			return nil, elsewhere(&r.Options)
+		if k.override(&r.Options); checkPermissions(&r.Options) != nil {
+			return nil, checkPermissions(&r.Options)
 		}
 		names, runs := []string{r.Options.Agent}, map[string]string{}
-		if err := k.chainOver(at, r); err != nil {
+		if err := k.checkChain(at, r); err != nil {
 			return nil, err
 		}
 		if step := r.Step(); step != nil {
@@ -324,8 +325,8 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	})
 }
 
-// chainOver refuses to go on with a chain that has no step left. A loop that is complete says so itself.
-func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
+// checkChain refuses to go on with a chain that has no step left. A loop that is complete says so itself.
+func (k *runner) checkChain(at *loopdir.Loop, r *record.Run) error {
 	if r.Chain == nil || r.Step() != nil {
 		return nil
 	}
@@ -352,10 +353,10 @@ func (k *runner) override(o *record.Options) {
 		"max-iterations":  func() { o.MaxIterations = now.MaxIterations },
 		"max-cost":        func() { o.MaxCostUSD = now.MaxCostUSD },
 		"max-tokens":      func() { o.MaxTokens = now.MaxTokens },
-		"model":           func() { o.Asked.Model = now.Asked.Model },
-		"effort":          func() { o.Asked.Effort = now.Asked.Effort },
-		"permission-mode": func() { o.Asked.Permission = now.Asked.Permission },
-		"allowed-tools":   func() { o.Asked.Allowed = now.Asked.Allowed },
+		"model":           func() { o.AgentOptions.Model = now.AgentOptions.Model },
+		"effort":          func() { o.AgentOptions.Effort = now.AgentOptions.Effort },
+		"permission-mode": func() { o.AgentOptions.Permission = now.AgentOptions.Permission },
+		"allowed-tools":   func() { o.AgentOptions.Allowed = now.AgentOptions.Allowed },
 		"session-timeout": func() { o.SessionTimeout = now.SessionTimeout },
 		"idle-timeout":    func() { o.IdleTimeout = now.IdleTimeout },
 		"wait":            func() { o.Wait = now.Wait },
@@ -368,9 +369,9 @@ func (k *runner) override(o *record.Options) {
 		"engine":          func() { o.Engine = now.Engine },
 		"listen":          func() { o.Listen = now.Listen },
 		"lease":           func() { o.Lease = now.Lease },
-		"mcp":             func() { o.Asked.MCP = now.Asked.MCP },
+		"mcp":             func() { o.AgentOptions.MCP = now.AgentOptions.MCP },
 
-		"dangerously-skip-permissions": func() { o.Asked.SkipPermissions = now.Asked.SkipPermissions },
+		"dangerously-skip-permissions": func() { o.AgentOptions.SkipPermissions = now.AgentOptions.SkipPermissions },
 	} {
 		if k.cmd.Flags().Changed(name) {
 			change()

@@ -118,9 +118,9 @@ func (k *runner) flags() {
 	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
 	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
 	f.BoolVarP(&k.verbose, "verbose", "v", false, "show everything that the agent does")
-	f.StringVar(&o.Asked.Model, "model", "", "use the model `M`")
-	f.StringVar(&o.Asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
-	permissionFlags(f, &o.Asked)
+	f.StringVar(&o.AgentOptions.Model, "model", "", "use the model `M`")
+	f.StringVar(&o.AgentOptions.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
+	permissionFlags(f, &o.AgentOptions)
 	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "end this run at `USD` dollars")
 	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "end this run at `N` tokens")
 	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "end a session after `D`")
@@ -142,14 +142,14 @@ func (k *runner) flags() {
 		"give a silent worker's feature to another after `D`")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
 		command, err := json.Marshal(k.Env.Self)
-		o.Asked.MCP = fmt.Sprintf(`{"mcpServers": {"ralph": {"command": %s, "args": ["mcp"]}}}`, command)
+		o.AgentOptions.MCP = fmt.Sprintf(`{"mcpServers": {"ralph": {"command": %s, "args": ["mcp"]}}}`, command)
 		return err
 	})
 	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would start")
 }
 
 // permissionFlags adds the flags of what an agent may do.
-func permissionFlags(f *pflag.FlagSet, a *agent.Asked) {
+func permissionFlags(f *pflag.FlagSet, a *agent.Options) {
 	f.StringVar(&a.Permission, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
 	f.Func("allowed-tools", "allow `RULE`, such as 'Bash(npm test:*)'; repeatable",
 		func(rule string) error {
@@ -290,8 +290,8 @@ func (k *runner) settleWorkers() error {
 		return cli.Usagef("--engine needs --workers: how many features are worked at a time")
 	case o.Engine != "" && o.Engine != jobs.Embedded && jobs.CheckURL(o.Engine) != nil:
 		return cli.Usagef("--engine is embedded, or an address of NATS: %v", jobs.CheckURL(o.Engine))
-	case elsewhere(o) != nil:
-		return elsewhere(o)
+	case checkPermissions(o) != nil:
+		return checkPermissions(o)
 	case o.Listen != "" && o.Engine != jobs.Embedded:
 		return cli.Usagef("--listen goes with --engine embedded")
 	case noAddress != nil:
@@ -312,9 +312,9 @@ func (k *runner) settleWorkers() error {
 	return nil
 }
 
-// elsewhere refuses permissions for agents that other machines start.
-func elsewhere(o *record.Options) error {
-	if o.Engine == "" || o.Asked.Permission+o.Asked.Allowed == "" && !o.Asked.SkipPermissions {
+// checkPermissions refuses permissions for agents that other machines start.
+func checkPermissions(o *record.Options) error {
+	if o.Engine == "" || o.AgentOptions.Permission+o.AgentOptions.Allowed == "" && !o.AgentOptions.SkipPermissions {
 		return nil
 	}
 	return cli.Usagef("a worker's agent has the permissions of its own machine: say --permission-mode or "+
@@ -365,11 +365,11 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	view := newView(k, w)
 	r.Screen = view
 	if r.Record.Options.Engine != "" {
-		r.Engine = func(ctx context.Context) (run.Hands, error) { return k.hands(ctx, r, view) }
+		r.Engine = func(ctx context.Context) (run.Dispatcher, error) { return k.dispatcher(ctx, r, view) }
 	}
 	state, err := r.Work(ctx)
 	view.close()
-	other := run.Taken("")
+	other := run.BusyError("")
 	if errors.As(err, &other) && r.More != nil {
 		return k.giveLoop(w, r.At)
 	}
@@ -377,7 +377,7 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 		fmt.Fprintf(w, "%s goes on; %s\n", plain.Line(r.At.Name, 100), other)
 		return nil
 	}
-	if errors.Is(err, run.ErrToldAgain) {
+	if errors.Is(err, run.ErrNotifiersRetried) {
 		fmt.Fprintln(w, err)
 		return nil
 	}
@@ -408,8 +408,8 @@ func (k *runner) giveLoop(w io.Writer, at *loopdir.Loop) error {
 	return k.Continue(w, l, k.more)
 }
 
-// hands starts the engine of a run.
-func (k *runner) hands(ctx context.Context, r *run.Run, view *view) (run.Hands, error) {
+// dispatcher starts the engine of a run.
+func (k *runner) dispatcher(ctx context.Context, r *run.Run, view *view) (run.Dispatcher, error) {
 	o := r.Record.Options
 	h, err := fleet.Open(ctx, jobs.Options{
 		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: r.At.Name,

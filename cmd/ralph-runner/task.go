@@ -55,7 +55,7 @@ func (k *runner) repoFits(m *newloop.Maker) error {
 		o.Branch = cmp.Or(k.branch, "ralph/"+m.Name)
 	}
 	var needs []string
-	if list, _ := features.Named(m.List); list != "" && list != config.ListNone {
+	if list, _ := features.SplitTag(m.List); list != "" && list != config.ListNone {
 		needs = append(needs, list)
 	}
 	err := run.Fits(context.Background(), k.Env, m.Project, o, needs...)

@@ -29,13 +29,13 @@ type view struct {
 	verbose bool
 	last    *changingLine // nil: there is no terminal
 
-	mu     sync.Mutex // guards what follows: the line is drawn in another goroutine
-	now    now
-	heard  map[int]agent.Heard // by lane, 0 without lanes
-	lanes  map[int]now         // of the lanes that work
-	far    string              // how many features of all pass, and how fast; "": not known yet
-	since  time.Time           // when the first session began
-	passed int                 // features that passed then
+	mu         sync.Mutex // guards what follows: the line is drawn in another goroutine
+	now        now
+	activities map[int]agent.Activity // by lane, 0 without lanes
+	lanes      map[int]now            // of the lanes that work
+	far        string                 // how many features of all pass, and how fast; "": not known yet
+	since      time.Time              // when the first session began
+	passed     int                    // features that passed then
 }
 
 // now is what the changing line shows.
@@ -51,7 +51,7 @@ type now struct {
 // newView returns a view on w.
 func newView(k *runner, w io.Writer) *view {
 	v := &view{out: w, screen: cli.NewScreen(w, k.Env.Get), verbose: k.verbose,
-		heard: map[int]agent.Heard{}, lanes: map[int]now{}}
+		activities: map[int]agent.Activity{}, lanes: map[int]now{}}
 	if term.IsTerminal(int(os.Stdout.Fd())) && k.Env.Get("TERM") != "dumb" {
 		v.last = newChangingLine(os.Stdout, v.line)
 		v.out = v.last
@@ -101,7 +101,7 @@ func (v *view) line(at time.Time) string {
 	if n.spent.CostKnown {
 		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
-	if does := cmp.Or(v.heard[0].Tool, v.heard[0].Text); does != "" {
+	if does := cmp.Or(v.activities[0].Tool, v.activities[0].Text); does != "" {
 		parts = append(parts, does)
 	}
 	return strings.Join(parts, " · ")
@@ -125,7 +125,7 @@ func (v *view) lanesLine(at time.Time) string {
 	}
 	for _, number := range slices.Sorted(maps.Keys(v.lanes)) {
 		one := v.lanes[number]
-		does := fmt.Sprintf("%d: %s %s %s", number, one.feature, clock(at.Sub(one.began)), v.heard[number].Tool)
+		does := fmt.Sprintf("%d: %s %s %s", number, one.feature, clock(at.Sub(one.began)), v.activities[number].Tool)
 		parts = append(parts, strings.TrimSpace(does))
 	}
 	return strings.Join(parts, " · ")
@@ -168,8 +168,8 @@ func (v *view) Step(r record.Run) {
 		plain.Count(step.Limit, "iteration"), step.Until())
 }
 
-// Judged says what became of the step with the session that has ended.
-func (v *view) Judged(r record.Run, part record.Part) {
+// ShowJudgement says what became of the step with the session that has ended.
+func (v *view) ShowJudgement(r record.Run, part record.Part) {
 	switch step := r.Step(); {
 	case step.Loop && len(part.Checks) == 0: // the loop says how it stands
 	case part.Done && !step.Job && !step.Reviews && !step.Loop: // it is done if the loop is complete, too
@@ -196,7 +196,7 @@ func (v *view) Session(r record.Run, c *record.Current, s *loop.Step, title stri
 			began: time.Now(), spent: r.Spent,
 		}
 		v.counts(s)
-		v.heard[c.Lane] = agent.Heard{}
+		v.activities[c.Lane] = agent.Activity{}
 		if c.Lane > 0 {
 			v.lanes[c.Lane] = *n
 		}
@@ -217,12 +217,12 @@ func (v *view) Session(r record.Run, c *record.Current, s *loop.Step, title stri
 // maxShown is how many characters of an agent's text are shown on a line.
 const maxShown = 1000
 
-// Heard shows what the agent does.
-func (v *view) Heard(lane int, h agent.Heard) {
+// ShowActivity shows what the agent does.
+func (v *view) ShowActivity(lane int, h agent.Activity) {
 	h.Tool, h.Text = plain.Line(h.Tool, maxShown), plain.Line(h.Text, maxShown)
 	v.mu.Lock()
-	was := v.heard[lane]
-	v.heard[lane] = h
+	was := v.activities[lane]
+	v.activities[lane] = h
 	v.mu.Unlock()
 	if was.KeySource != h.KeySource && h.KeySource != "" && h.KeySource != "none" && v.verbose {
 		v.printf("  the agent's key comes from %s", plain.Line(h.KeySource, 80))
@@ -238,8 +238,8 @@ func (v *view) Heard(lane int, h agent.Heard) {
 	}
 }
 
-// Ended says how the session ended.
-func (v *view) Ended(r record.Run, c *record.Current, e agent.Ended) {
+// ShowEnd says how the session ended.
+func (v *view) ShowEnd(r record.Run, c *record.Current, e agent.Result) {
 	v.set(func(n *now) {
 		n.began = time.Time{}
 		n.spent = r.Spent
@@ -263,8 +263,8 @@ func (v *view) Ended(r record.Run, c *record.Current, e agent.Ended) {
 	v.printf("%s", text)
 }
 
-// Merged says what became of a lane's work.
-func (v *view) Merged(lane int, feature, branch, why string) {
+// ShowMerge says what became of a lane's work.
+func (v *view) ShowMerge(lane int, feature, branch, why string) {
 	text := "is merged"
 	switch {
 	case branch != "":
@@ -275,8 +275,8 @@ func (v *view) Merged(lane int, feature, branch, why string) {
 	v.printf("  %s%s %s", inLane(lane), cmp.Or(plain.Line(feature, 80), "the work"), text)
 }
 
-// Committed says what a run without lanes has committed.
-func (v *view) Committed(commit, why string) {
+// ShowCommit says what a run without lanes has committed.
+func (v *view) ShowCommit(commit, why string) {
 	if commit != "" {
 		v.printf("  committed %s", commit[:min(12, len(commit))])
 	}
@@ -285,8 +285,8 @@ func (v *view) Committed(commit, why string) {
 	}
 }
 
-// Counted says how the loop stands.
-func (v *view) Counted(s *loop.Step) {
+// ShowCount says how the loop stands.
+func (v *view) ShowCount(s *loop.Step) {
 	v.set(func(*now) { v.counts(s) })
 	if s.Decision.Lane > 0 && s.Decision.Verdict == decide.Wait {
 		return // the others go on

@@ -18,10 +18,11 @@ import (
 )
 
 // shows returns what a view shows of a run and its summary.
-func shows(r record.Run, e agent.Ended, h agent.Heard) string {
+func shows(r record.Run, e agent.Result, h agent.Activity) string {
 	var out bytes.Buffer
 	v := &view{
-		out: &out, screen: cli.Screen{Writer: &out}, verbose: true, heard: map[int]agent.Heard{}, lanes: map[int]now{},
+		out: &out, screen: cli.Screen{Writer: &out}, verbose: true,
+		activities: map[int]agent.Activity{}, lanes: map[int]now{},
 	}
 	v.Begin(r)
 	v.Step(r)
@@ -29,12 +30,12 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 	for lane := range 2 {
 		r.Current.Lane = lane
 		v.Session(r, r.Current, step(0, 2), r.Current.Feature)
-		v.Heard(lane, h)
+		v.ShowActivity(lane, h)
 		out.WriteString(v.line(time.Now()) + "\n")
-		v.Ended(r, r.Current, e)
+		v.ShowEnd(r, r.Current, e)
 	}
-	v.Judged(r, *r.Current.Part)
-	v.Merged(1, r.Current.Feature, "", r.Waiting.Why)
+	v.ShowJudgement(r, *r.Current.Part)
+	v.ShowMerge(1, r.Current.Feature, "", r.Waiting.Why)
 	v.Wait(r.Waiting.Until, r.Waiting.Why)
 	out.WriteString(v.line(time.Now()) + "\n")
 	v.Warn(r.Waiting.Why)
@@ -54,8 +55,8 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 func TestViewIsClean(t *testing.T) {
 	for _, text := range []string{hostile.Foreign, "clean"} {
 		var r record.Run
-		var e agent.Ended
-		var h agent.Heard
+		var e agent.Result
+		var h agent.Activity
 		for _, v := range []any{&r, &e, &h} {
 			hostile.Fill(v, text)
 		}
@@ -81,7 +82,7 @@ func step(passed, all int) *loop.Step {
 
 // TestLine shows how far the run is from its first session on, and how long a feature takes.
 func TestLine(t *testing.T) {
-	v := &view{out: io.Discard, heard: map[int]agent.Heard{}, lanes: map[int]now{}}
+	v := &view{out: io.Discard, activities: map[int]agent.Activity{}, lanes: map[int]now{}}
 	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{
 		Session: record.Session{Iteration: 4, Feature: "f1"},
 	}}
@@ -90,7 +91,7 @@ func TestLine(t *testing.T) {
 	if got := v.line(began); got != "[claude] 1/2 · iteration 4/3 · f1 · 0s" {
 		t.Errorf("at first the line is %q", got)
 	}
-	v.Heard(0, agent.Heard{Tool: "Bash: go test", Usage: agent.Usage{Output: 500}})
+	v.ShowActivity(0, agent.Activity{Tool: "Bash: go test", Usage: agent.Usage{Output: 500}})
 	const want = "[claude] 1/2 · iteration 4/3 · f1 · 10s · Bash: go test"
 	if got := v.line(began.Add(10 * time.Second)); got != want {
 		t.Errorf("after some output the line is %q", got)
@@ -107,8 +108,8 @@ func TestLanesLine(t *testing.T) {
 	at := time.Now()
 	v := &view{
 		now: now{agent: "claude", iteration: 7, limit: 90}, far: "33/60",
-		lanes: map[int]now{1: {feature: "f33", began: at.Add(-6 * time.Second)}, 2: {feature: "f34", began: at}},
-		heard: map[int]agent.Heard{1: {Tool: "Bash: go test"}},
+		lanes:      map[int]now{1: {feature: "f33", began: at.Add(-6 * time.Second)}, 2: {feature: "f34", began: at}},
+		activities: map[int]agent.Activity{1: {Tool: "Bash: go test"}},
 	}
 	if got := v.line(at); got != "[claude] 33/60 · iteration 7/90 · 1: f33 6s Bash: go test · 2: f34 0s" {
 		t.Errorf("the line is %q", got)

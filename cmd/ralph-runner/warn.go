@@ -25,7 +25,7 @@ func (k *runner) warn(r *run.Run) {
 		working = append(working, names...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Rows)) {
-		asked := r.Record.Options.Asked
+		asked := r.Record.Options.AgentOptions
 		if !slices.Contains(working, name) {
 			asked = asked.StandIn()
 		}
@@ -39,7 +39,7 @@ func (k *runner) warn(r *run.Run) {
 }
 
 // warnings are what to know of one agent.
-func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []string) {
+func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Options) (all []string) {
 	if r.Record.Options.Engine != "" { // a worker's agent has the permissions of its own machine
 		return all
 	}

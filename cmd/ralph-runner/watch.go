@@ -32,14 +32,14 @@ func (v verbs) watch() *cobra.Command {
 			return err
 		}
 		for _, name := range names {
-			if !slices.ContainsFunc(watcher.Picture().Loops, named(name)) {
+			if !slices.ContainsFunc(watcher.Picture().Loops, hasName(name)) {
 				return fmt.Errorf("there is no loop or run %q; 'ralph-runner watch' shows all", plain.Line(name, 80))
 			}
 		}
 		o := screen.Options{Env: v.Env, Watcher: watcher, Colour: v.Env.Get("NO_COLOR") == ""}
 		if len(names) > 0 {
 			o.Only = func(l *watch.Loop) bool {
-				return slices.ContainsFunc(names, func(name string) bool { return named(name)(*l) })
+				return slices.ContainsFunc(names, func(name string) bool { return hasName(name)(*l) })
 			}
 		}
 		ctx, stop := boot.Catch(context.Background())
@@ -54,8 +54,8 @@ func (v verbs) watch() *cobra.Command {
 	return cmd
 }
 
-// named returns whether a loop has the name, the key, or the run of that id.
-func named(name string) func(watch.Loop) bool {
+// hasName returns whether a loop has the name, the key, or the run of that id.
+func hasName(name string) func(watch.Loop) bool {
 	return func(l watch.Loop) bool {
 		return l.Name == name || l.Key == name || l.Run != nil && strings.EqualFold(l.Run.ID, name)
 	}

@@ -37,7 +37,7 @@ type worker struct {
 	asJSON             bool
 	usual              string // the folder, unless another worker has it, or --dir names one
 	lanes              int
-	asked              agent.Asked
+	agentOptions       agent.Options
 }
 
 func (v verbs) worker() *cobra.Command {
@@ -56,7 +56,7 @@ the work in. There, 'ralph-runner engine token WORKER' prints the line to type h
 	f.StringVar(&k.dir, "dir", "", "keep the lanes in `DIR`, not in your cache folder")
 	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics at `HOST:PORT`")
 	f.BoolVar(&k.asJSON, "json", false, "print a line of JSON for each event")
-	permissionFlags(f, &k.asked)
+	permissionFlags(f, &k.agentOptions)
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (k *worker) work(w io.Writer, _ []string) error {
 	}
 	ctx, kill := catch()
 	worker := &fleet.Worker{
-		Env: k.Env, Dir: k.dir, Lanes: k.lanes, Asked: k.asked, Kill: kill, Version: cli.VersionText(version),
+		Env: k.Env, Dir: k.dir, Lanes: k.lanes, AgentOptions: k.agentOptions, Kill: kill, Version: cli.VersionText(version),
 		Engine: jobs.Options{URL: k.engine, Creds: creds},
 		Agent: func(name string) (agent.Row, error) {
 			if k.agent == "" && !slices.Contains(agents.Names(), name) {

@@ -180,11 +180,11 @@ func lookGit(in *inspection) {
 	in.good("git works here")
 }
 
-// rivalPlugins keep a session going too.
-var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
+// blockingPlugins keep a session going too.
+var blockingPlugins = []string{"ralph-loop", "ralph-wiggum"}
 
 func lookRivals(in *inspection) {
-	for _, name := range rivalPlugins {
+	for _, name := range blockingPlugins {
 		if plugin := in.v.install(client.Find(client.Usual), in.project).Plugin(name); plugin != "" {
 			in.warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin)
 		}

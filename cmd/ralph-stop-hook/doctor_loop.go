@@ -113,14 +113,14 @@ func lookChecks(in *inspection) {
 	}
 	for _, r := range results {
 		if r.Passed {
-			in.good("the %s passes", r.Called())
+			in.good("the %s passes", r.Label())
 			continue
 		}
 		report := in.note
 		if r.NotRun {
 			report = in.warning
 		}
-		report("nothing, if its features are not done; "+p.Loop.Call("verify")+" shows more", "the %s %s: %s", r.Called(),
+		report("nothing, if its features are not done; "+p.Loop.Call("verify")+" shows more", "the %s %s: %s", r.Label(),
 			r.Outcome(), plain.Line(r.Tail, 300))
 	}
 }

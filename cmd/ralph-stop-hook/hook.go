@@ -157,7 +157,7 @@ func (h *hook) answer(ctx context.Context) {
 		h.giveUp(ctx, l, ev, err)
 		return
 	}
-	l.SendLeft()
+	l.SendPending()
 	if l.Bystander() {
 		h.tellOfLoop(l, ev)
 		l.Tidy(ctx, ev)
@@ -239,8 +239,8 @@ func (h *hook) unheard(s *loop.Step) (why, fix string) {
 	in, env := h.install(), h.env
 	why, fix = in.Ignored(in.Settings(in.Scopes...)...)
 	if !assumeEntry && !in.Hooked() {
-		env.Unanswered = boot.Unanswered(env)
-		why, fix = say.Unanswered(env, s.Picture.Loop.At)
+		env.HookProblem = boot.HookProblem(env)
+		why, fix = say.HookProblem(env, s.Picture.Loop.At)
 	}
 	return why, fix
 }
@@ -280,26 +280,26 @@ func (h *hook) install() client.Install {
 func (h *hook) rivals() bool {
 	in := h.install()
 	isThere := func(plugin string) bool { return in.Plugin(plugin) != "" }
-	return in.OthersStop() || slices.ContainsFunc(rivalPlugins, isThere)
+	return in.OthersStop() || slices.ContainsFunc(blockingPlugins, isThere)
 }
 
 // neutral returns the event in words that are not Claude Code's.
 func (h *hook) neutral() loop.Event {
 	e := h.event
 	ev := loop.Event{
-		Heard: decide.Heard{
+		Report: decide.Report{
 			Event: e.Kind(), Session: e.SessionID, Client: h.call.Client.PID(h.env.Get), Cwd: e.Cwd, Message: e.LastMessage,
-			Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
+			IsIgnored: e.IsIgnored(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		},
 		Name: e.Name, Prompt: e.Prompt, Dying: e.Dying(),
 		Background: e.Background, At: h.begin, Timeout: h.call.Timeout,
 	}
 	if decide.IsRun(ev.Session) { // a run takes its steps itself
-		ev.Aside = true
+		ev.IsIgnored = true
 	}
 	if h.byHand() {
 		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
-		ev.Aside = ev.Aside || ev.Event != decide.EventStop
+		ev.IsIgnored = ev.IsIgnored || ev.Event != decide.EventStop
 	}
 	if h.call.Client.Known {
 		ev.BlockCap = client.BlockCap(h.env.Get(client.BlockCapVar))

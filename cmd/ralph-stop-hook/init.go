@@ -63,7 +63,7 @@ func (v verbs) init() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	i.Given = f.Changed
+	i.HasFlag = f.Changed
 	f.StringVar(&i.List, "features", "", config.Usage("list"))
 	f.BoolVar(&i.Example, "example", false, "write an example list if the project has none")
 	i.Task.Flags(f)
@@ -116,16 +116,16 @@ func (i *initialiser) run() error {
 		return err
 	}
 	at := &loopdir.Loop{Dir: i.Dir, Name: i.Name, Project: i.Project}
-	if i.Over != "" { // its record outlives its folder
+	if i.LastStatus != "" { // its record outlives its folder
 		fmt.Fprintf(i.Out, "\nAn earlier loop of this name has ended (%s). To continue it, or to start anew:\n  %s\n"+
-			"  %s --force\n", i.Over, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))
+			"  %s --force\n", i.LastStatus, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))
 		return nil
 	}
 	if err := i.v.OnLoop(i.v.OfferTrust)(i.Out, []string{i.Name}); err != nil {
 		return err
 	}
 	session, run := say.Start(i.v.Env, at), say.StartRun(i.v.Env, i.Name)
-	why, fix := say.Unanswered(i.v.Env, at)
+	why, fix := say.HookProblem(i.v.Env, at)
 	if why != "" && i.scope == "none" { // as was asked for
 		fmt.Fprintf(i.Out, "\nStart it with fresh sessions:\n  %s\nor, when the hook is in your settings:\n  %s\n",
 			run, session)
@@ -141,7 +141,7 @@ func (i *initialiser) run() error {
 // plan decides what will be written. It refuses everything that can be refused before anything is
 // written.
 func (i *initialiser) plan() error {
-	if err := i.Task.Read(i.Given); err != nil {
+	if err := i.Task.Read(i.HasFlag); err != nil {
 		return err
 	}
 	for _, step := range []func() error{i.Settle, i.planHook, i.hook.merge, i.outside, i.preflight, i.Plan} {
@@ -176,7 +176,7 @@ func (i *initialiser) write() error {
 		}
 		state, err := l.Store.State()
 		if err == nil && state.Status.GoesOn() {
-			i.Over = "" // the check has reopened it
+			i.LastStatus = "" // the check has reopened it
 		}
 		return err
 	}

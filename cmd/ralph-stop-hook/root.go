@@ -108,7 +108,7 @@ func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Host: statusLine(env)}}
 	v.Env.Everywhere = func() bool { return v.install(client.Find(client.Usual), env.Cwd).Everywhere() }
 	if !assumeEntry {
-		v.Env.Unanswered = boot.Unanswered(env)
+		v.Env.HookProblem = boot.HookProblem(env)
 	}
 	app := &cli.App{Loops: v.Names, Command: &cobra.Command{
 		Use: program, Long: helpText,

@@ -53,7 +53,7 @@ func (i *initialiser) planHook() (err error) {
 		(project == user || loopdir.SameFile(project, user)) {
 		i.scope = "user"
 	}
-	if !i.Given("settings") {
+	if !i.HasFlag("settings") {
 		if name != program {
 			i.scope = scopes[0]
 			f.why = "PATH does not find " + program + ", so the entry names it by its full path, and is for this machine " +

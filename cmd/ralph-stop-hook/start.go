@@ -114,11 +114,11 @@ func (s *starter) find(w io.Writer, words []string) (*loopdir.Loop, error) {
 	case at == nil:
 		return s.Find([]string{i.Name})
 	}
-	return at, s.complete(i, at)
+	return at, s.addMissing(i, at)
 }
 
-// complete gives a loop that exists what the person asks for and it lacks: checks, and the hook.
-func (s *starter) complete(i *initialiser, at *loopdir.Loop) error {
+// addMissing gives a loop that exists what the person asks for and it lacks: checks, and the hook.
+func (s *starter) addMissing(i *initialiser, at *loopdir.Loop) error {
 	l, err := loop.Open(s.Env, at)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *starter) complete(i *initialiser, at *loopdir.Loop) error {
 	}
 	env := s.Env
 	env.Client = state.Client
-	if why, _ := say.Unanswered(env, at); why == "" {
+	if why, _ := say.HookProblem(env, at); why == "" {
 		return nil
 	}
 	i.client = cmp.Or(state.Client, client.Usual)
@@ -166,7 +166,7 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	}
 	env := s.Env
 	env.Client = p.Snapshot.Record().Client
-	if why, fix := say.Unanswered(env, l.At); why != "" {
+	if why, fix := say.HookProblem(env, l.At); why != "" {
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
 	for _, warning := range append(say.Warnings(p), s.rivals(l.At.Project)...) {

@@ -244,7 +244,7 @@ func inProgress(loops []*loopdir.Loop) error {
 			return err
 		}
 		// A loop with an unreadable record cannot continue.
-		if state, err := s.State(); err == nil && state.Status == decide.InProgress && !s.Asked(loopdir.RequestCancel) {
+		if state, err := s.State(); err == nil && state.Status == decide.InProgress && !s.HasRequest(loopdir.RequestCancel) {
 			names = append(names, plain.Line(l.Name, 100))
 		}
 		s.Close()

@@ -91,7 +91,7 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 func (v verbs) otherWork(session string, l *loop.Loop) (state decide.State, works bool, busy error) {
 	where := v.Env.Where()
 	where.Session = session
-	own, err := where.Own()
+	own, err := where.SessionLoop()
 	if own == nil || own.Dir == l.At.Dir {
 		return state, false, nil
 	}

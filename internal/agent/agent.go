@@ -57,8 +57,8 @@ func (u Usage) atLeast(said Usage) Usage {
 	return u
 }
 
-// Heard is what an agent's lines have told so far.
-type Heard struct {
+// Activity is what an agent's lines have told so far.
+type Activity struct {
 	Session   string // the agent's own session id
 	Model     string // the model that answers
 	KeySource string // where the agent's key comes from, in its own words; "" if it does not say
@@ -95,8 +95,8 @@ type Parser interface {
 	// and only its beginning is there. The parser does not change the line's bytes, and keeps none of them, since the
 	// next line may have the same place.
 	Line(line []byte, cut bool)
-	// Heard returns what the lines have told so far.
-	Heard() Heard
+	// Activity returns what the lines have told so far.
+	Activity() Activity
 	// Outcome judges the session after its process has ended: by the last event, and only then by the exit status.
 	Outcome(exit Exit, now time.Time) Outcome
 }

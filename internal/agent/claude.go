@@ -80,18 +80,18 @@ func (p *claudeParser) system(e event) {
 		p.tools = nil
 		p.failure = ""
 		p.halted = false
-		p.heard.Session = e.at("session_id").name()
-		p.heard.Model = e.at("model").name()
-		p.heard.KeySource = e.at("apiKeySource").name()
+		p.activity.Session = e.at("session_id").name()
+		p.activity.Model = e.at("model").name()
+		p.activity.KeySource = e.at("apiKeySource").name()
 	case "api_retry":
 		p.goOn()
-		p.heard.Retrying = true
+		p.activity.Retrying = true
 		// A login that has run out is mended between the first two requests.
-		p.heard.Refused = slices.Contains(authFailures, e.Get("error").Str) && e.Get("attempt").Int() > 1
+		p.activity.Refused = slices.Contains(authFailures, e.Get("error").Str) && e.Get("attempt").Int() > 1
 	case "model_fallback":
-		p.heard.Model = cmp.Or(e.at("fallback_model").name(), p.heard.Model)
+		p.activity.Model = cmp.Or(e.at("fallback_model").name(), p.activity.Model)
 	case "background_tasks_changed":
-		p.heard.Waits = e.Get("tasks.0").Exists()
+		p.activity.Waits = e.Get("tasks.0").Exists()
 	case "permission_denied": // its message is a string
 		p.denied++
 	}
@@ -107,7 +107,7 @@ func (p *claudeParser) assistant(e event) {
 		return
 	}
 	p.failure, p.halted = "", false
-	p.heard.Model = cmp.Or(author.name(), p.heard.Model)
+	p.activity.Model = cmp.Or(author.name(), p.activity.Model)
 	for _, block := range e.blocks() {
 		switch block.Get("type").Str {
 		case "text":

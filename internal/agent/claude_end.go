@@ -28,9 +28,9 @@ func (p *claudeParser) result(e event) {
 	if !failed.IsBool() {
 		return
 	}
-	p.heard.Ended, p.heard.Retrying = true, false
+	p.activity.Ended, p.activity.Retrying = true, false
 	p.tools = nil
-	p.heard.Session = cmp.Or(e.at("session_id").name(), p.heard.Session)
+	p.activity.Session = cmp.Or(e.at("session_id").name(), p.activity.Session)
 	denied, tool := e.denials()
 	p.end = &claudeEnd{
 		good: !failed.Bool(), subtype: e.at("subtype").name(), reason: e.at("terminal_reason").name(),
@@ -63,7 +63,7 @@ func (p *claudeParser) usage(e event) {
 	if cost := e.Get("total_cost_usd"); cost.Type == gjson.Number && cost.Num >= 0 && cost.Num <= maxCost {
 		u.CostUSD, u.CostKnown = cost.Num, true
 	}
-	p.heard.Usage = u.atLeast(p.heard.Usage)
+	p.activity.Usage = u.atLeast(p.activity.Usage)
 }
 
 // maxCounted is how many messages may come at once, those of subagents too.
@@ -76,7 +76,7 @@ func (p *claudeParser) uses(e event) {
 		return
 	}
 	p.counted = append(p.counted[max(0, len(p.counted)-maxCounted):], id)
-	u := &p.heard.Usage
+	u := &p.activity.Usage
 	u.Input = addTokens(u.Input, used.Get("input_tokens"))
 	u.Output = addTokens(u.Output, used.Get("output_tokens"))
 	u.CacheRead = addTokens(u.CacheRead, used.Get("cache_read_input_tokens"))
@@ -127,7 +127,7 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 	if p.end != nil {
 		o.Denied = max(o.Denied, p.end.denied)
 	}
-	if !p.heard.Ended {
+	if !p.activity.Ended {
 		o.Class, o.Problem = p.broken(exit)
 		return o
 	}
@@ -149,11 +149,11 @@ func (p *claudeParser) broken(exit Exit) (Class, string) {
 		return Interrupted, exit.problem("")
 	case p.halted:
 		return Interrupted, exit.problem("interrupted by a signal")
-	case exit.Code == 1 && p.heard.Session == "" && p.end == nil && refused != "": // no event has come
+	case exit.Code == 1 && p.activity.Session == "" && p.end == nil && refused != "": // no event has come
 		return Failed, refused
 	}
 	if exit.Stderr == "" {
-		exit.Stderr = p.stray
+		exit.Stderr = p.plainLine
 	}
 	return Died, exit.problem("before the last event")
 }

@@ -27,7 +27,7 @@ func readCodex(p *eventParser, e event) {
 	switch e.Get("type").Str {
 	case "thread.started":
 		p.goOn()
-		p.heard.Session = e.at("thread_id").name()
+		p.activity.Session = e.at("thread_id").name()
 	case "turn.started":
 		p.goOn()
 		p.failure = nil
@@ -42,15 +42,15 @@ func readCodex(p *eventParser, e event) {
 			p.says(e.at("item.text"))
 		}
 	case "error": // it tries again, or turn.failed follows
-		p.heard.Retrying = true
+		p.activity.Retrying = true
 	case "turn.completed":
-		p.over()
+		p.finish()
 		u := "usage."
 		p.usage(e.tokens(u+"input_tokens"), e.tokens(u+"output_tokens"), e.tokens(u+"cached_input_tokens"),
 			e.tokens(u+"cache_write_input_tokens"))
-		p.heard.Usage.TokensKnown = e.Get("usage").IsObject()
+		p.activity.Usage.TokensKnown = e.Get("usage").IsObject()
 	case "turn.failed":
-		p.over()
+		p.finish()
 		p.fails(e.at("error.message"), 0)
 	}
 }

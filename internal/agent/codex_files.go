@@ -17,12 +17,12 @@ import (
 
 // afterCodex reads the file that Codex keeps of each session: when the limit is reset, and the model. Codex prints
 // neither.
-func afterCodex(s *Session, _ string, e *Ended) {
+func afterCodex(s *Session, _ string, e *Result) {
 	user := cmp.Or(proc.Value(s.Env, "HOME"), proc.Value(s.Env, "USERPROFILE"))
 	home := cmp.Or(proc.Value(s.Env, "CODEX_HOME"), filepath.Join(user, ".codex"))
-	text := rollout(home, e.Heard.Session)
+	text := rollout(home, e.Activity.Session)
 	model, reset := readRollout(text)
-	e.Heard.Model = cmp.Or(e.Heard.Model, model)
+	e.Activity.Model = cmp.Or(e.Activity.Model, model)
 	if e.Class == Limit && !reset.IsZero() {
 		e.Until = clampReset(reset, time.Now())
 	}

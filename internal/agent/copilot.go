@@ -27,7 +27,7 @@ func readCopilot(p *eventParser, e event) {
 		p.goOn()
 	case "model.call_start":
 		p.goOn()
-		p.heard.Model = e.at("data.model").name()
+		p.activity.Model = e.at("data.model").name()
 	case "assistant.message":
 		p.goOn()
 		p.failure = nil
@@ -41,7 +41,7 @@ func readCopilot(p *eventParser, e event) {
 		p.goOn()
 		p.ends(e.at("data.toolCallId"), e.Get("data.error.code").Str == "denied")
 	case "assistant.turn_retry":
-		p.heard.Retrying = true
+		p.activity.Retrying = true
 	case "session.error":
 		p.fails(e.at("data.message"), e.Get("data.statusCode").Int())
 	case "abort":
@@ -57,8 +57,8 @@ func (p *eventParser) copilotEnd(e event) {
 	if code.Type != gjson.Number {
 		return
 	}
-	p.over()
-	p.heard.Session = e.at("sessionId").name()
+	p.finish()
+	p.activity.Session = e.at("sessionId").name()
 	if code.Num == 0 {
 		p.failure = nil
 	} else if p.failure == nil {
@@ -67,7 +67,7 @@ func (p *eventParser) copilotEnd(e event) {
 }
 
 // afterCopilot reads the file of --usage-output-file. A session that was killed leaves none.
-func afterCopilot(_ *Session, usageFile string, e *Ended) {
+func afterCopilot(_ *Session, usageFile string, e *Result) {
 	if text, err := loopdir.TailAny(usageFile, maxFile); err == nil {
 		e.Usage = copilotUsage(string(text))
 	}

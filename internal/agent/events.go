@@ -84,7 +84,7 @@ func (t *transcript) parse(line []byte, cut bool) event {
 		return event{}
 	}
 	if line[0] != '{' {
-		t.stray = string(line[:min(len(line), 4*textChars)])
+		t.plainLine = string(line[:min(len(line), 4*textChars)])
 	}
 	text, err := jsontext.Check(line)
 	if err != nil {
@@ -122,15 +122,15 @@ func (p *eventParser) continues(text rawJSON, delta bool) {
 	p.text = rawJSON(jsontext.String(p.pieces))
 }
 
-// over notes that the last event has come.
-func (p *eventParser) over() {
-	p.heard.Ended, p.heard.Retrying = true, false
+// finish notes that the last event has come.
+func (p *eventParser) finish() {
+	p.activity.Ended, p.activity.Retrying = true, false
 	p.tools = nil
 }
 
 // usage notes what the session has used. input holds the cached tokens, too.
 func (p *eventParser) usage(input, output, read, written int64) {
-	p.heard.Usage = Usage{
+	p.activity.Usage = Usage{
 		Input: max(0, input-read-written), Output: output, CacheRead: read, CacheWrite: written, TokensKnown: true,
 	}
 }
@@ -143,9 +143,9 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 	switch {
 	case p.halted:
 		o.Class, o.Problem = Interrupted, exit.problem("interrupted by a signal")
-	case p.heard.Ended && p.failure == nil:
+	case p.activity.Ended && p.failure == nil:
 		o.Class = Done
-	case p.failure != nil && (p.heard.Ended || !exit.interrupted()):
+	case p.failure != nil && (p.activity.Ended || !exit.interrupted()):
 		o.Class = cmp.Or(p.failure.class, classOf(p.failure.words, p.failure.status))
 		o.Problem = cmp.Or(p.failure.words, noWords)
 	default:
@@ -175,7 +175,7 @@ func (p *eventParser) broken(exit Exit) (Class, string) {
 		exit.Stderr = ""
 		return class, exit.problem(why)
 	}
-	exit.Stderr = cmp.Or(p.complaint(exit.Stderr), p.stray)
+	exit.Stderr = cmp.Or(p.complaint(exit.Stderr), p.plainLine)
 	return Died, exit.problem(why)
 }
 

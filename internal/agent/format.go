@@ -21,7 +21,7 @@ type format struct {
 	// statuses are exit statuses that are the client's own, although a shell shows signals by such numbers.
 	statuses []int
 	// after reads the agent's own files after its end, and completes what it printed; nil: there are none.
-	after func(s *Session, usageFile string, e *Ended)
+	after func(s *Session, usageFile string, e *Result)
 }
 
 var formats = []format{

@@ -39,7 +39,7 @@ func FuzzOutput(f *testing.F) {
 		for _, format := range formats {
 			p := format.parser()
 			feed(p, text)
-			got, h := p.Outcome(Exit{Code: code, Stderr: string(text)}, sampled), p.Heard()
+			got, h := p.Outcome(Exit{Code: code, Stderr: string(text)}, sampled), p.Activity()
 			if problem := badOutcome(got, sampled); problem != "" {
 				t.Fatal(problem)
 			}

@@ -34,7 +34,7 @@ func readGemini(p *eventParser, e event) {
 	switch kind {
 	case "init":
 		p.goOn()
-		p.heard.Session, p.heard.Model = e.at("session_id").name(), e.at("model").name()
+		p.activity.Session, p.activity.Model = e.at("session_id").name(), e.at("model").name()
 	case "message":
 		p.goOn()
 		if e.Get("role").Str == "assistant" {
@@ -62,7 +62,7 @@ func (p *eventParser) geminiEnd(e event) {
 	if status.Type != gjson.String {
 		return
 	}
-	p.over()
+	p.finish()
 	switch words := e.at("error.message"); {
 	case status.Str == "success":
 		p.failure = nil
@@ -75,5 +75,5 @@ func (p *eventParser) geminiEnd(e event) {
 	input, output := e.tokens("stats.input_tokens"), e.tokens("stats.output_tokens")
 	output = max(output, e.tokens("stats.total_tokens")-input) // only the total has what the model thought
 	p.usage(input, output, e.tokens("stats.cached"), 0)
-	p.heard.Usage.TokensKnown = e.Get("stats").IsObject()
+	p.activity.Usage.TokensKnown = e.Get("stats").IsObject()
 }

@@ -8,7 +8,7 @@ import (
 
 // TestClaudeHeard says after each line of a session what was heard.
 func TestClaudeHeard(t *testing.T) {
-	h := Heard{}
+	h := Activity{}
 	p := NewClaude()
 	for _, step := range []struct {
 		line string
@@ -54,7 +54,7 @@ func TestClaudeHeard(t *testing.T) {
 	} {
 		p.Line([]byte(strings.TrimSpace(step.line)), false)
 		step.set()
-		if got := p.Heard(); got != h {
+		if got := p.Activity(); got != h {
 			t.Fatalf("after %s\n got %+v\nwant %+v", step.line, got, h)
 		}
 	}
@@ -88,8 +88,8 @@ func TestLate(t *testing.T) {
 		for line := range strings.Lines(text) {
 			w.Line([]byte(strings.TrimSpace(line)), false)
 		}
-		for after, want := range map[time.Duration]error{most: nil, most + 2*time.Second: errOver} {
-			if got := w.late(Session{}, w.ended.Add(after)); got != want {
+		for after, want := range map[time.Duration]error{most: nil, most + 2*time.Second: errLastEvent} {
+			if got := w.stopReason(Session{}, w.ended.Add(after)); got != want {
 				t.Errorf("%v after %s: %v, want %v", after, text, got, want)
 			}
 		}

@@ -19,7 +19,7 @@ func (r *recorder) Line(line []byte, cut bool) {
 	}
 	r.lines = append(r.lines, string(line))
 }
-func (r *recorder) Heard() Heard                    { return Heard{} }
+func (r *recorder) Activity() Activity              { return Activity{} }
 func (r *recorder) Outcome(Exit, time.Time) Outcome { return Outcome{} }
 
 func TestLines(t *testing.T) {
@@ -66,7 +66,7 @@ type asker struct{ Parser }
 
 func (a asker) Line(line []byte, cut bool) {
 	a.Parser.Line(line, cut)
-	a.Heard()
+	a.Activity()
 }
 
 // BenchmarkLines measures how fast output is read: what Claude Code prints, with lines of several lengths, and plain

@@ -19,7 +19,7 @@ var opencodeRow = Row{
 func NewOpencode() Parser { return &eventParser{dialect: dialect{read: readOpencode}} }
 
 func readOpencode(p *eventParser, e event) {
-	p.heard.Session = e.at("sessionID").name()
+	p.activity.Session = e.at("sessionID").name()
 	switch e.Get("type").Str {
 	case "step_start":
 		p.goOn()
@@ -45,14 +45,14 @@ func readOpencode(p *eventParser, e event) {
 		p.fails(e.first("error.data.message", "error.name"), e.Get("error.data.statusCode").Int())
 		if e.Get("error.name").Str == "ContextOverflowError" {
 			p.failure.class, p.pending = Context, true // it makes a summary, and goes on
-			p.heard.InVain++
+			p.activity.InVain++
 		}
 	}
 }
 
 // step adds what a step used. It says no cost for a model whose price opencode does not know.
 func (p *eventParser) step(e event) {
-	u, t := &p.heard.Usage, event{e.Get("part.tokens")}
+	u, t := &p.activity.Usage, event{e.Get("part.tokens")}
 	input := t.tokens("input")
 	read := t.tokens("cache.read")
 	written := t.tokens("cache.write")
@@ -69,10 +69,10 @@ func (p *eventParser) step(e event) {
 	u.CostKnown = u.CostUSD > 0
 	switch reason := e.Get("part.reason").Str; {
 	case reason == "unknown": // the answer broke off, and it asks again
-		p.heard.InVain++
+		p.activity.InVain++
 	case reason == "stop" && !p.pending:
-		p.over()
+		p.finish()
 	default:
-		p.heard.InVain = 0
+		p.activity.InVain = 0
 	}
 }

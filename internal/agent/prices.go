@@ -81,9 +81,9 @@ func (p Price) cost(u Usage) float64 {
 		float64(u.CacheWrite)*p.CacheWrite) / million
 }
 
-// priced completes what a session used with the price of its model, if the agent told tokens and no cost. If it told
+// withPrice completes what a session used with the price of its model, if the agent told tokens and no cost. If it told
 // only a part of the tokens, the cost is not known, and is at least this.
-func (r Row) priced(u Usage, model string) Usage {
+func (r Row) withPrice(u Usage, model string) Usage {
 	if price, known := r.PriceOf(model); known && !u.CostKnown && u.Tokens() > 0 {
 		u.CostUSD = max(u.CostUSD, price.cost(u))
 		u.CostKnown = u.TokensKnown

@@ -37,16 +37,16 @@ func TestPriceOf(t *testing.T) {
 
 func TestPriced(t *testing.T) {
 	used := Usage{Input: 1_000_000, Output: 100_000, CacheRead: 2_000_000, TokensKnown: true}
-	got := Row{}.priced(used, "gpt-5")
+	got := Row{}.withPrice(used, "gpt-5")
 	if math.Abs(got.CostUSD-2.5) > 1e-9 || !got.CostKnown || !got.Estimated {
 		t.Errorf("%+v", got)
 	}
 	told := Usage{Input: 5, TokensKnown: true, CostKnown: true, CostUSD: 1}
-	if got := (Row{}).priced(Usage{Input: 1_000_000}, "o3"); got.CostUSD != 2 || got.CostKnown {
+	if got := (Row{}).withPrice(Usage{Input: 1_000_000}, "o3"); got.CostUSD != 2 || got.CostKnown {
 		t.Errorf("a part of the tokens: %+v", got)
 	}
 	for model, u := range map[string]Usage{"gpt-5": told, "unheard of": used, "o3": {}} {
-		if got := (Row{}).priced(u, model); got != u {
+		if got := (Row{}).withPrice(u, model); got != u {
 			t.Errorf("%s: %+v", model, got)
 		}
 	}

@@ -54,9 +54,9 @@ func (p *eventParser) qwenSystem(e event) {
 	switch e.Get("subtype").Str {
 	case "init":
 		p.goOn()
-		p.heard.Session, p.heard.Model = e.at("session_id").name(), e.at("model").name()
+		p.activity.Session, p.activity.Model = e.at("session_id").name(), e.at("model").name()
 	case "retry":
-		p.heard.Retrying = true
+		p.activity.Retrying = true
 	}
 }
 
@@ -78,7 +78,7 @@ func (p *eventParser) qwenEnd(e event) {
 	if !failed.IsBool() {
 		return
 	}
-	p.over()
+	p.finish()
 	denied, tool := e.denials()
 	if denied > 0 {
 		p.denied, p.refused = max(p.denied, denied), tool
@@ -91,5 +91,5 @@ func (p *eventParser) qwenEnd(e event) {
 	}
 	u := "usage."
 	p.usage(e.tokens(u+"input_tokens"), e.tokens(u+"output_tokens"), e.tokens(u+"cache_read_input_tokens"), 0)
-	p.heard.Usage.TokensKnown = e.Get("usage").IsObject()
+	p.activity.Usage.TokensKnown = e.Get("usage").IsObject()
 }

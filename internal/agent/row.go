@@ -57,8 +57,8 @@ type Row struct {
 // MaxPromptFile is how large the file of a prompt may be, in bytes.
 const MaxPromptFile = 1 << 20
 
-// OwnPrompt returns the text that comes before each prompt of the agent, or "".
-func (r Row) OwnPrompt() (string, error) {
+// CustomPrompt returns the text that comes before each prompt of the agent, or "".
+func (r Row) CustomPrompt() (string, error) {
 	if r.Prompt == "" {
 		return "", nil
 	}
@@ -79,8 +79,8 @@ const (
 // MaxArgument is how many bytes one argument of a program may have: MAX_ARG_STRLEN of Linux, with its end.
 const MaxArgument = 128<<10 - 1
 
-// Asked is what a run asks of the agent of a session.
-type Asked struct {
+// Options is what a run asks of the agent of a session.
+type Options struct {
 	Model           string  `json:"model"`
 	Effort          string  `json:"effort"`
 	BudgetUSD       float64 `json:"budgetUsd"`              // 0: no bound
@@ -92,7 +92,7 @@ type Asked struct {
 
 // StandIn returns what is asked of an agent that works in the place of the one that a person named: without the words
 // that only that one knows.
-func (a Asked) StandIn() Asked {
+func (a Options) StandIn() Options {
 	a.Model = ""
 	a.Permission = ""
 	a.Allowed = ""
@@ -139,22 +139,22 @@ func (r Row) Find(path string) (string, error) {
 }
 
 // Lacks returns which of the things that are asked the agent's command line cannot say.
-func (r Row) Lacks(a Asked) (lacks []string) {
+func (r Row) Lacks(a Options) (lacks []string) {
 	for _, one := range r.flags(a) {
-		if one.given && one.flag == "" {
+		if one.isSet && one.flag == "" {
 			lacks = append(lacks, one.name)
 		}
 	}
 	return lacks
 }
 
-type asked struct {
+type option struct {
 	name, flag, value string
-	given             bool
+	isSet             bool
 }
 
 // words returns the arguments that ask it.
-func (a asked) words() []string {
+func (a option) words() []string {
 	words := strings.Fields(a.flag)
 	switch {
 	case a.value == "":
@@ -167,8 +167,8 @@ func (a asked) words() []string {
 }
 
 // flags leaves out the budget: the run watches it, too.
-func (r Row) flags(a Asked) []asked {
-	return []asked{
+func (r Row) flags(a Options) []option {
+	return []option{
 		{"--model", r.ModelFlag, a.Model, a.Model != ""},
 		{"--effort", r.EffortFlag, a.Effort, a.Effort != ""},
 		{"--permission-mode", r.PermissionFlag, a.Permission, a.Permission != ""},
@@ -179,15 +179,15 @@ func (r Row) flags(a Asked) []asked {
 }
 
 // Line returns the command line of a session, without the prompt.
-func (r Row) Line(a Asked) []string {
+func (r Row) Line(a Options) []string {
 	argv := slices.Clone(r.Command)
 	a.Model = cmp.Or(a.Model, r.Model)
 	all := r.flags(a)
 	if a.BudgetUSD > 0 {
-		all = append(all, asked{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true})
+		all = append(all, option{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true})
 	}
 	for _, one := range all {
-		if one.given && one.flag != "" {
+		if one.isSet && one.flag != "" {
 			argv = append(argv, one.words()...)
 		}
 	}
@@ -196,7 +196,7 @@ func (r Row) Line(a Asked) []string {
 
 // Warnings say what a session refuses because nobody allowed it. The agent's own configuration, which may allow it, is
 // not looked at. git says whether the project is in a git repository.
-func (r Row) Warnings(a Asked, git bool) (words []string) {
+func (r Row) Warnings(a Options, git bool) (words []string) {
 	permits := func(word string) bool {
 		return slices.ContainsFunc(r.Permits, func(p string) bool { return strings.HasPrefix(word, p) })
 	}

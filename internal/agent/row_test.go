@@ -9,7 +9,7 @@ import (
 
 // TestCommandLines shows the command line of each built-in agent when nothing is asked, and when all is asked.
 func TestCommandLines(t *testing.T) {
-	all := Asked{Model: "m", Effort: "high", Permission: "p", SkipPermissions: true, BudgetUSD: 2}
+	all := Options{Model: "m", Effort: "high", Permission: "p", SkipPermissions: true, BudgetUSD: 2}
 	for _, row := range BuiltIn() {
 		want, known := map[string][2]string{
 			"claude": {"claude -p --output-format stream-json --verbose", "claude -p --output-format stream-json --verbose " +
@@ -28,7 +28,7 @@ func TestCommandLines(t *testing.T) {
 		if !known {
 			t.Errorf("no row for %s", row.Name)
 		}
-		for i, asked := range []Asked{{}, all} {
+		for i, asked := range []Options{{}, all} {
 			if got := strings.Join(row.Line(asked), " "); got != want[i] {
 				t.Errorf("%s\n got %s\nwant %s", row.Name, got, want[i])
 			}
@@ -40,7 +40,7 @@ func TestCommandLines(t *testing.T) {
 func TestNoPermissionByItself(t *testing.T) {
 	may := regexp.MustCompile(`yolo|--force|--auto\b|--yes|allow|danger|trust|sandbox|approv`)
 	for _, row := range BuiltIn() {
-		line := strings.Join(slices.Concat(row.Env, row.Line(Asked{})), " ")
+		line := strings.Join(slices.Concat(row.Env, row.Line(Options{})), " ")
 		if may.MatchString(line) {
 			t.Errorf("%s: %s", row.Name, line)
 		}
@@ -56,19 +56,19 @@ func TestWarnings(t *testing.T) {
 	anywhere.Command = append(slices.Clone(codexRow.Command), "--skip-git-repo-check")
 	for _, tc := range []struct {
 		row   Row
-		asked Asked
+		asked Options
 		git   bool
 		want  string
 	}{
-		{codexRow, Asked{}, true, "refuses every write"},
-		{codexRow, Asked{}, false, "starts in git repositories alone|refuses every write"},
-		{codexRow, Asked{Permission: "workspace-write"}, false, "starts in git repositories alone"},
-		{codexRow, Asked{Permission: "workspace-write"}, true, ""},
-		{codexRow, Asked{SkipPermissions: true}, false, ""},
-		{allowed, Asked{}, true, ""},
-		{anywhere, Asked{}, false, "refuses every write"},
-		{geminiRow, Asked{}, false, "refuses every command and edit"},
-		{opencodeRow, Asked{}, false, ""},
+		{codexRow, Options{}, true, "refuses every write"},
+		{codexRow, Options{}, false, "starts in git repositories alone|refuses every write"},
+		{codexRow, Options{Permission: "workspace-write"}, false, "starts in git repositories alone"},
+		{codexRow, Options{Permission: "workspace-write"}, true, ""},
+		{codexRow, Options{SkipPermissions: true}, false, ""},
+		{allowed, Options{}, true, ""},
+		{anywhere, Options{}, false, "refuses every write"},
+		{geminiRow, Options{}, false, "refuses every command and edit"},
+		{opencodeRow, Options{}, false, ""},
 	} {
 		got := tc.row.Warnings(tc.asked, tc.git)
 		want := strings.FieldsFunc(tc.want, func(r rune) bool { return r == '|' })

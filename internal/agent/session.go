@@ -19,13 +19,13 @@ import (
 
 // Session is one process of an agent, from its prompt to its end.
 type Session struct {
-	Row    Row
-	Asked  Asked
-	Prompt string
-	Dir    string
-	Env    []string  // the whole environment
-	Guard  string    // the path of a program that does proc.GuardJob
-	Log    io.Writer // gets all that the agent prints; nil: nothing is kept
+	Row     Row
+	Options Options
+	Prompt  string
+	Dir     string
+	Env     []string  // the whole environment
+	Guard   string    // the path of a program that does proc.GuardJob
+	Log     io.Writer // gets all that the agent prints; nil: nothing is kept
 
 	Limit time.Duration // the session may take this long
 	Idle  time.Duration // it may be silent for this long, while no tool runs; 0: for as long as it likes
@@ -34,16 +34,16 @@ type Session struct {
 	MaxTokens  int64
 
 	Started func(pid int) error // is called when the guard runs; its error lets no agent start; may be nil
-	Hear    func(Heard)         // is called after each line, and not twice at a time; may be nil
+	Hear    func(Activity)      // is called after each line, and not twice at a time; may be nil
 	Kill    <-chan struct{}     // closed: the agent is killed, and not asked first
 }
 
-// Ended is how a session ended.
-type Ended struct {
+// Result is how a session ended.
+type Result struct {
 	Outcome
 	ExitCode int // -1: none
 	Took     time.Duration
-	Heard    Heard
+	Activity Activity
 }
 
 const (
@@ -64,21 +64,21 @@ const (
 
 // The reasons for which a session is stopped here.
 var (
-	errSilent = errors.New("it was silent")
-	errOver   = errors.New("its last event has come")
-	errCost   = errors.New("it used up what was left of the run's money")
-	errTokens = errors.New("it used up what was left of the run's tokens")
-	errLogin  = errors.New("the provider refuses its key or login")
-	errInVain = fmt.Errorf("it asked its provider %d times in a row and got no whole answer", maxInVain)
+	errSilent    = errors.New("it was silent")
+	errLastEvent = errors.New("its last event has come")
+	errCost      = errors.New("it used up what was left of the run's money")
+	errTokens    = errors.New("it used up what was left of the run's tokens")
+	errLogin     = errors.New("the provider refuses its key or login")
+	errInVain    = fmt.Errorf("it asked its provider %d times in a row and got no whole answer", maxInVain)
 )
 
 // NoStart is the end of a session that could not start.
-func NoStart(err error) Ended {
-	return Ended{Outcome: Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), problemChars)}, ExitCode: -1}
+func NoStart(err error) Result {
+	return Result{Outcome: Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), problemChars)}, ExitCode: -1}
 }
 
 // Run runs the session. When ctx ends, it stops the agent. On Linux nothing that the agent has started lives on.
-func (s Session) Run(ctx context.Context) Ended {
+func (s Session) Run(ctx context.Context) Result {
 	begin := time.Now()
 	format := formatOf(s.Row.Output)
 	w := &watch{Parser: format.parser(), hear: s.Hear, last: begin}
@@ -111,22 +111,22 @@ func (s Session) Run(ctx context.Context) Ended {
 	lines.Close()
 	switch {
 	case r.NotRun && why != nil:
-		return Ended{Outcome: Outcome{Class: Stopped}, ExitCode: -1}
+		return Result{Outcome: Outcome{Class: Stopped}, ExitCode: -1}
 	case r.NotRun:
 		return NoStart(r.Err)
 	}
-	e := Ended{ExitCode: r.ExitCode, Took: time.Since(begin), Heard: w.Heard()}
+	e := Result{ExitCode: r.ExitCode, Took: time.Since(begin), Activity: w.Activity()}
 	exit := Exit{Code: r.ExitCode, Stderr: string(stderr.Bytes())}
 	e.Outcome = w.Outcome(exit, time.Now())
 	if format.after != nil {
 		format.after(&s, filepath.Join(dir, usageFile), &e)
 	}
-	e.Heard.Model = cmp.Or(e.Heard.Model, s.Asked.Model, s.Row.Model)
+	e.Activity.Model = cmp.Or(e.Activity.Model, s.Options.Model, s.Row.Model)
 	if r.TimedOut {
 		why = proc.ErrTimeout
 	}
 	s.settle(&e, why)
-	e.Usage = s.Row.priced(e.Usage, e.Heard.Model)
+	e.Usage = s.Row.withPrice(e.Usage, e.Activity.Model)
 	return e
 }
 
@@ -135,10 +135,10 @@ func (s Session) Run(ctx context.Context) Ended {
 // The tools of an agent can write into the output of its client, and kill the client before it says something else. So
 // a client's last figures are known only if it ended by itself after them, and only then is a session free that met a
 // limit or an error of the provider. Any other session counts, and what it cost is unknown: at least what it said.
-func (s *Session) settle(e *Ended, why error) {
+func (s *Session) settle(e *Result, why error) {
 	byItself := why == nil && formatOf(s.Row.Output).exits(e.ExitCode)
 	switch {
-	case errors.Is(why, proc.ErrTimeout) && !e.Heard.Ended:
+	case errors.Is(why, proc.ErrTimeout) && !e.Activity.Ended:
 		e.Class, e.Problem = TimedOut, "it ran until its limit of "+plain.Duration(s.Limit)
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
@@ -148,9 +148,9 @@ func (s *Session) settle(e *Ended, why error) {
 		e.Class, e.Problem = Auth, why.Error()
 	case errors.Is(why, errInVain):
 		e.Class, e.Problem = Failed, why.Error()
-	case why != nil && !errors.Is(why, errOver) && (!e.Heard.Ended || e.Class == Interrupted):
+	case why != nil && !errors.Is(why, errLastEvent) && (!e.Activity.Ended || e.Class == Interrupted):
 		e.Class, e.Problem = Stopped, ""
-	case why == nil && !byItself && e.Heard.Ended:
+	case why == nil && !byItself && e.Activity.Ended:
 		e.Class, e.Problem = Died, Exit{Code: e.ExitCode}.problem("after its last event")
 	case (e.Class == Limit || e.Class == Transient) && (!byItself || e.Class == Limit && e.ExitCode == 0):
 		e.Class, e.Problem = Died, "it did not end as after an error: "+e.Problem
@@ -169,14 +169,14 @@ func (r Row) UsageIn(output []byte, model string) (Usage, string) {
 	lines.Close()
 	u := p.Outcome(Exit{Code: -1}, time.Now()).Usage
 	u.TokensKnown, u.CostKnown = false, false
-	model = cmp.Or(p.Heard().Model, model, r.Model)
-	return r.priced(u, model), model
+	model = cmp.Or(p.Activity().Model, model, r.Model)
+	return r.withPrice(u, model), model
 }
 
 // watch is a Parser that two goroutines use: one gives it lines, the other looks at clocks.
 type watch struct {
 	Parser
-	hear func(Heard)
+	hear func(Activity)
 
 	mu    sync.Mutex
 	last  time.Time // when the last line came
@@ -189,7 +189,7 @@ func (w *watch) Line(line []byte, cut bool) {
 	w.Parser.Line(line, cut)
 	now := time.Now()
 	w.last = now
-	heard := w.Parser.Heard()
+	heard := w.Parser.Activity()
 	switch {
 	case !heard.Ended:
 		w.ended = time.Time{}
@@ -201,10 +201,10 @@ func (w *watch) Line(line []byte, cut bool) {
 	}
 }
 
-func (w *watch) Heard() Heard {
+func (w *watch) Activity() Activity {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.Parser.Heard()
+	return w.Parser.Activity()
 }
 
 // clocks stops the session when it has been silent for too long, or runs on after its last event.
@@ -215,28 +215,28 @@ func (w *watch) clocks(ctx context.Context, s Session, stop context.CancelCauseF
 			return
 		case <-time.After(look):
 		}
-		if why := w.late(s, time.Now()); why != nil {
+		if why := w.stopReason(s, time.Now()); why != nil {
 			stop(why)
 			return
 		}
 	}
 }
 
-func (w *watch) late(s Session, now time.Time) error {
+func (w *watch) stopReason(s Session, now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	heard := w.Parser.Heard()
+	heard := w.Parser.Activity()
 	most := exitTime
 	if heard.Waits {
 		most = linger
 	}
 	switch {
 	case !w.ended.IsZero() && now.Sub(w.ended) >= most:
-		return errOver
+		return errLastEvent
 	case !w.ended.IsZero():
 	case s.MaxTokens > 0 && heard.Usage.Tokens() >= s.MaxTokens:
 		return errTokens
-	case s.MaxCostUSD > 0 && s.Row.priced(heard.Usage, heard.Model).CostUSD >= s.MaxCostUSD:
+	case s.MaxCostUSD > 0 && s.Row.withPrice(heard.Usage, heard.Model).CostUSD >= s.MaxCostUSD:
 		return errCost
 	case heard.Refused:
 		return errLogin

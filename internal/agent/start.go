@@ -13,7 +13,7 @@ import (
 // command returns the command line and the standard input.
 // dir is a folder for files of the session, "" if there are none.
 func (s Session) command() (argv []string, stdin []byte, dir string, err error) {
-	argv = s.Row.Line(s.Asked)
+	argv = s.Row.Line(s.Options)
 	argv[0], err = s.Row.Find(proc.Value(s.Env, "PATH"))
 	if err != nil {
 		return nil, nil, "", err

@@ -38,7 +38,7 @@ func (p *textParser) Line(line []byte, _ bool) {
 	p.last = cmp.Or(plain.Line(strings.TrimSpace(text), textChars), p.last)
 }
 
-func (p *textParser) Heard() Heard { return Heard{Text: p.last} }
+func (p *textParser) Activity() Activity { return Activity{Text: p.last} }
 
 func (p *textParser) Outcome(exit Exit, _ time.Time) Outcome {
 	o := Outcome{Class: Done, Message: p.answer()}

@@ -28,7 +28,7 @@ func TestText(t *testing.T) {
 		if got := p.Outcome(Exit{}, sampled); got.Class != Done || got.Message != row.message || got.Problem != "" {
 			t.Errorf("%s: %s, %q, %d bytes: %.99q", row.name, got.Class, got.Problem, len(got.Message), got.Message)
 		}
-		if got := p.Heard(); got != (Heard{Text: row.last}) {
+		if got := p.Activity(); got != (Activity{Text: row.last}) {
 			t.Errorf("%s: heard %+v, want %q", row.name, got, row.last)
 		}
 	}

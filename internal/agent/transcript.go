@@ -17,14 +17,14 @@ const maxTools = 64
 
 // transcript is what all parsers of JSON keep of a session. It needs the same memory for each length of the session.
 type transcript struct {
-	heard   Heard   // without Text and Tool
-	tools   []tool  // that run
-	text    rawJSON // the last text of the main agent, or its end; a copy
-	denied  int     // events that say that a tool was refused
-	refused string  // the last tool that was refused, cleaned; "": not known
-	stray   string  // the last line that is not JSON
-	torn    bool    // an event could not be read
-	active  bool    // the agent has begun to work
+	activity  Activity // without Text and Tool
+	tools     []tool   // that run
+	text      rawJSON  // the last text of the main agent, or its end; a copy
+	denied    int      // events that say that a tool was refused
+	refused   string   // the last tool that was refused, cleaned; "": not known
+	plainLine string   // the last line that is not JSON
+	torn      bool     // an event could not be read
+	active    bool     // the agent has begun to work
 }
 
 // tool is one call of a tool.
@@ -33,11 +33,11 @@ type tool struct{ id, name, subject string }
 // outcome returns what the session has told, without a class. If an event could not be read, that one may have told
 // another cost; if the last event has not come, the last turn is left out.
 func (t *transcript) outcome() Outcome {
-	o := Outcome{Message: t.text.tail(maxMessage), Denied: t.denied, Refused: t.refused, Usage: t.heard.Usage}
+	o := Outcome{Message: t.text.tail(maxMessage), Denied: t.denied, Refused: t.refused, Usage: t.activity.Usage}
 	if t.torn {
 		o.Usage.CostUSD = 0
 	}
-	if t.torn || !t.heard.Ended {
+	if t.torn || !t.activity.Ended {
 		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
 	}
 	return o
@@ -46,9 +46,9 @@ func (t *transcript) outcome() Outcome {
 // goOn notes that the agent works. It may do so after its last event: when work in the background has ended.
 func (t *transcript) goOn() {
 	t.active = true
-	t.heard.Ended = false
-	t.heard.Retrying = false
-	t.heard.Refused = false
+	t.activity.Ended = false
+	t.activity.Retrying = false
+	t.activity.Refused = false
 }
 
 // says notes a text of the agent.
@@ -78,9 +78,9 @@ func (t *transcript) ends(id rawJSON, refused bool) {
 	t.tools = slices.DeleteFunc(t.tools, func(t tool) bool { return t.id == of })
 }
 
-// Heard returns what the lines have told so far.
-func (t *transcript) Heard() Heard {
-	h := t.heard
+// Activity returns what the lines have told so far.
+func (t *transcript) Activity() Activity {
+	h := t.activity
 	h.Text = plain.Line(t.text.head(4*textChars), textChars)
 	if len(t.tools) > 0 {
 		h.Tool = t.tools[len(t.tools)-1].label()

@@ -16,13 +16,13 @@ import (
 
 // Record is what an agent has asked of one loop. It is kept beside the loop's record.
 type Record struct {
-	Hooks    []Hook       `json:"hooks,omitempty"`    // in the order in which they were registered
-	Rules    []Rule       `json:"rules,omitempty"`    // of the last iteration_start
-	Promises []string     `json:"promises,omitempty"` // words with which the agent ends; none: decide.Words
-	Lowered  Lowered      `json:"lowered,omitzero"`
-	Started  time.Time    `json:"started,omitzero"` // when iteration_start was called first
-	Rates    decide.Rates `json:"rates,omitempty"`  // of the last iterations that were validated
-	Handed   bool         `json:"handed,omitempty"` // iteration_next has handed out a feature since iteration_start
+	Hooks     []Hook       `json:"hooks,omitempty"`    // in the order in which they were registered
+	Rules     []Rule       `json:"rules,omitempty"`    // of the last iteration_start
+	Promises  []string     `json:"promises,omitempty"` // words with which the agent ends; none: decide.Words
+	Lowered   Lowered      `json:"lowered,omitzero"`
+	Started   time.Time    `json:"started,omitzero"` // when iteration_start was called first
+	Rates     decide.Rates `json:"rates,omitempty"`  // of the last iterations that were validated
+	HandedOut bool         `json:"handed,omitempty"` // iteration_next has handed out a feature since iteration_start
 }
 
 // Bounds of a record.

@@ -122,17 +122,17 @@ func KeepAnswers(files Files, answers []decide.Answer, iteration int) (id string
 	c.All = slices.DeleteFunc(c.All, func(p Checkpoint) bool {
 		earlier := p.Evaluated && p.Iteration == iteration
 		if earlier {
-			before = append(before, p.asked())
+			before = append(before, p.content())
 		}
 		return earlier
 	})
 	for _, a := range answers {
-		one, err := c.Keep(asked(a.Checkpoint, iteration))
+		one, err := c.Keep(requestedCheckpoint(a.Checkpoint, iteration))
 		if err != nil {
 			return "", err
 		}
 		id = one.ID
-		after = append(after, one.asked())
+		after = append(after, one.content())
 	}
 	if slices.Equal(before, after) {
 		return "", nil
@@ -140,9 +140,9 @@ func KeepAnswers(files Files, answers []decide.Answer, iteration int) (id string
 	return id, c.Save(files)
 }
 
-// asked returns the checkpoint that an evaluator's answer asks for. The object may name a phase, a step and a context;
-// one that names no context is the context.
-func asked(object string, iteration int) Checkpoint {
+// requestedCheckpoint returns the checkpoint that an evaluator's answer asks for. The object may name a phase, a step
+// and a context; one that names no context is the context.
+func requestedCheckpoint(object string, iteration int) Checkpoint {
 	var named struct {
 		Phase   string          `json:"executionPhase"`
 		Step    *int            `json:"executionStep"`
@@ -163,8 +163,8 @@ func asked(object string, iteration int) Checkpoint {
 	return one
 }
 
-// asked returns what the evaluator asked to be kept, to compare it with what is kept.
-func (p Checkpoint) asked() string {
+// content returns what the evaluator asked to be kept, to compare it with what is kept.
+func (p Checkpoint) content() string {
 	p.ID = ""
 	p.Sequence = 0
 	p.Created = time.Time{}

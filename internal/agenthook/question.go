@@ -100,7 +100,7 @@ func ReadAnswer(name string, text []byte) (a decide.Answer, err error) {
 	if err != nil {
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
-	if key := jsontext.Twice(jsontext.String(text)); key != "" {
+	if key := jsontext.DuplicateKey(jsontext.String(text)); key != "" {
 		return a, fmt.Errorf("its answer has the key %q twice; want it once", plain.Line(key, 80))
 	}
 	v := gjson.ParseBytes(text)

@@ -25,7 +25,7 @@ func init() {
 func Job(name string, args []string) (status int, is bool, err error) {
 	switch proc.JobOf(os.Args[0]) {
 	case proc.ConfineJob:
-		err = confined(args)
+		err = runConfined(args)
 	case proc.SendJob:
 		err = sendNotices(name, args)
 	default:
@@ -37,9 +37,9 @@ func Job(name string, args []string) (status int, is bool, err error) {
 	return status, true, err
 }
 
-// confined becomes a program, or a line for the shell, that writes only to some folders:
+// runConfined becomes a program, or a line for the shell, that writes only to some folders:
 // FOLDERS LINE [PROGRAM] [ARG]... It returns only after an error.
-func confined(args []string) error {
+func runConfined(args []string) error {
 	var folders []string
 	if err := json.Unmarshal([]byte(args[0]), &folders); err != nil {
 		return err

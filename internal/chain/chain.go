@@ -69,19 +69,19 @@ func (c Chain) String() string {
 	return b.String()
 }
 
-// Reviewed returns the index of the step whose work another one reviews, -1 if there is none.
-func (c Chain) Reviewed() int {
+// ReviewedStep returns the index of the step whose work another one reviews, -1 if there is none.
+func (c Chain) ReviewedStep() int {
 	return max(0, slices.IndexFunc(c, func(step Step) bool { return step.Reviews })) - 1
 }
 
-// Named reports whether text can only be the name of a chain: it has neither a limit nor an arrow.
-func Named(text string) bool {
+// IsName reports whether text can only be the name of a chain: it has neither a limit nor an arrow.
+func IsName(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(r rune) bool { return !inName(r) }) < 0
 }
 
 func quoted(name string) string {
 	switch {
-	case Named(name):
+	case IsName(name):
 		return name
 	case strings.Contains(name, `"`):
 		return "'" + name + "'"
@@ -105,7 +105,7 @@ func (p *parser) fail(at int, format string, args ...any) error {
 
 func (p *parser) rest() string { return p.text[p.at:] }
 
-func (p *parser) over() bool { return p.at == len(p.text) }
+func (p *parser) atEnd() bool { return p.at == len(p.text) }
 
 func (p *parser) blanks() {
 	p.at += len(p.rest()) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
@@ -142,11 +142,11 @@ func (p *parser) chain() (c Chain, err error) {
 		p.blanks()
 		arrow = p.arrow()
 		switch {
-		case p.over():
+		case p.atEnd():
 			return c, nil
 		case arrow == "":
 			return nil, p.noArrow(end)
-		case arrow == Both && c.Reviewed() >= 0:
+		case arrow == Both && c.ReviewedStep() >= 0:
 			return nil, p.fail(p.at, "a chain has one %s at most", Both)
 		}
 		p.at += len(arrow)
@@ -174,9 +174,9 @@ func (p *parser) noArrow(end int) error {
 // step reads NAME:LIMIT. behind is the arrow before it; "": it is the first one.
 func (p *parser) step(behind string) (Step, error) {
 	switch begin := p.at; {
-	case p.over() && behind == "":
+	case p.atEnd() && behind == "":
 		return Step{}, p.fail(begin, "the chain is empty; write it like planner:10 %s builder:20", Arrow)
-	case p.over():
+	case p.atEnd():
 		return Step{}, p.fail(begin, "a step is missing behind the last %s", behind)
 	case p.arrow() != "":
 		return Step{}, p.fail(begin, "a step is missing before this %s", p.arrow())
@@ -200,7 +200,7 @@ func (p *parser) step(behind string) (Step, error) {
 
 // noLimit says what is wrong where the colon of a step is missing.
 func (p *parser) noLimit(name string, end int) error {
-	if p.over() || p.arrow() != "" {
+	if p.atEnd() || p.arrow() != "" {
 		return p.fail(end, "say how many iterations %s may have: %s:10", name, quoted(name))
 	}
 	r, _ := utf8.DecodeRuneInString(p.rest())
@@ -250,13 +250,13 @@ func (p *parser) name() (string, error) {
 // limit reads how many iterations a step may have.
 func (p *parser) limit(name string) (int, error) {
 	begin := p.at
-	for !p.over() && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+	for !p.atEnd() && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
 		p.at++
 	}
 	digits := p.text[begin:p.at]
 	n, err := strconv.Atoi(digits)
 	switch {
-	case digits == "" && (p.over() || p.arrow() != ""):
+	case digits == "" && (p.atEnd() || p.arrow() != ""):
 		return 0, p.fail(begin, "the limit of %s is missing behind the colon, such as 10", name)
 	case digits == "":
 		return 0, p.fail(begin, "the limit of %s must be a whole number, such as 10", name)

@@ -277,7 +277,7 @@ func FuzzChain(f *testing.F) {
 			}
 			marked := at.Marked(utf8.RuneCountInString)
 			if lines := strings.Split(marked, "\n"); len(lines) != 2 || strings.ContainsAny(marked, "\x1b\r\t\x00") ||
-				len(lines[1]) > around+2 {
+				len(lines[1]) > contextWidth+2 {
 				t.Fatalf("%q: %q", text, marked)
 			}
 			return

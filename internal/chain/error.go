@@ -19,27 +19,27 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (character %d)", e.Problem, utf8.RuneCountInString(e.Text[:min(e.At, len(e.Text))])+1)
 }
 
-// around is how many characters are shown before and behind the place.
-const around = 50
+// contextWidth is how many characters are shown before and behind the place.
+const contextWidth = 50
 
 // Marked shows the part of the definition around the place, and below it a caret at the place. width returns how many
 // columns a text takes in a terminal.
 func (e *Error) Marked(width func(string) int) string {
 	at := min(e.At, len(e.Text))
-	before, behind := []rune(shown(e.Text[:at])), []rune(shown(e.Text[at:]))
+	before, behind := []rune(withoutControls(e.Text[:at])), []rune(withoutControls(e.Text[at:]))
 	head, tail := "", ""
-	if len(before) > around {
-		head, before = "…", before[len(before)-around:]
+	if len(before) > contextWidth {
+		head, before = "…", before[len(before)-contextWidth:]
 	}
-	if len(behind) > around {
-		behind, tail = behind[:around], "…"
+	if len(behind) > contextWidth {
+		behind, tail = behind[:contextWidth], "…"
 	}
 	head += string(before)
 	return head + string(behind) + tail + "\n" + strings.Repeat(" ", width(head)) + "^"
 }
 
-// shown replaces each character that would move the caret, or more than that, by one that does not.
-func shown(text string) string {
+// withoutControls replaces each character that would move the caret, or more than that, by one that does not.
+func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

@@ -63,8 +63,8 @@ func Run(do func(w io.Writer, words []string) error) func(*cobra.Command, []stri
 	return func(c *cobra.Command, words []string) error { return do(c.OutOrStdout(), words) }
 }
 
-// Beside says that a word which nobody wants may be the value of a flag that may have none; "": it cannot be.
-func Beside(c *cobra.Command, word string) (hint string) {
+// FlagValueHint says that a word which nobody wants may be the value of a flag that may have none; "": it cannot be.
+func FlagValueHint(c *cobra.Command, word string) (hint string) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.NoOptDefVal != "" && f.NoOptDefVal != "true" {
 			hint = fmt.Sprintf("; if it is the value of --%s, type --%[1]s=%s", f.Name, plain.Arg(plain.Line(word, 100)))
@@ -73,7 +73,7 @@ func Beside(c *cobra.Command, word string) (hint string) {
 	return hint
 }
 
-func misused(c *cobra.Command, format string, args ...any) error {
+func usageError(c *cobra.Command, format string, args ...any) error {
 	return Usagef(format+"; see '"+c.CommandPath()+" --help'", args...)
 }
 
@@ -94,7 +94,7 @@ func (a *App) Execute(w io.Writer, words []string) error {
 	isName := len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != cobra.ShellCompRequestCmd
 	switch {
 	case isName && (c == a.Command || !c.Runnable()):
-		return unknown(c, rest[0])
+		return unknownError(c, rest[0])
 	case len(rest) == 0 && c != a.Command && !c.Runnable():
 		return Usagef("%s what? say %s", c.Name(), strings.Join(names(c), " or "))
 	}
@@ -105,7 +105,7 @@ func (a *App) Execute(w io.Writer, words []string) error {
 
 // settle says how the arguments of a command and of those below it are counted and completed.
 func (a *App) settle(c *cobra.Command) {
-	c.Args = counted
+	c.Args = checkCount
 	c.DisableFlagsInUseLine = !c.HasAvailableLocalFlags()
 	if strings.Contains(c.Use, "[NAME") {
 		c.ValidArgsFunction = a.complete
@@ -115,7 +115,7 @@ func (a *App) settle(c *cobra.Command) {
 	}
 }
 
-func counted(c *cobra.Command, words []string) error {
+func checkCount(c *cobra.Command, words []string) error {
 	_, args, _ := strings.Cut(c.Use, " ")
 	args, _, dash := strings.Cut(args, "[flags] [--")
 	if at := c.ArgsLenAtDash(); dash && at >= 0 {
@@ -125,9 +125,9 @@ func counted(c *cobra.Command, words []string) error {
 	switch most := len(want); {
 	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
 		_, name, _ := strings.Cut(c.CommandPath(), " ")
-		return misused(c, "%s wants %s", name, want[len(words)])
+		return usageError(c, "%s wants %s", name, want[len(words)])
 	case len(words) > most && !strings.HasSuffix(args, "..."):
-		return misused(c, "%q is one argument too many%s", words[most], Beside(c, words[most]))
+		return usageError(c, "%q is one argument too many%s", words[most], FlagValueHint(c, words[most]))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func names(c *cobra.Command) (all []string) {
 	return all
 }
 
-func unknown(c *cobra.Command, word string) error {
+func unknownError(c *cobra.Command, word string) error {
 	hint := "'" + c.CommandPath() + " --help' lists them"
 	if near := Near(c, word); near != "" {
 		hint = "did you mean " + near + "?"
@@ -163,28 +163,28 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &ours):
 		return ours
 	case errors.As(err, &bare):
-		return misused(c, "%s what? it wants a value", dashed(bare.GetSpecifiedName()))
+		return usageError(c, "%s what? it wants a value", withDashes(bare.GetSpecifiedName()))
 	case errors.As(err, &invalid):
-		return misused(c, "--%s %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid.GetFlag()))
+		return usageError(c, "--%s %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), valueKind(invalid.GetFlag()))
 	case !errors.As(err, &absent):
-		return misused(c, "%w", err)
+		return usageError(c, "%w", err)
 	}
 	name := absent.GetSpecifiedName()
 	if near := jsontext.Nearest(name, known); near != "" {
-		return Usagef("unknown flag %q; did you mean --%s?", dashed(name), near)
+		return Usagef("unknown flag %q; did you mean --%s?", withDashes(name), near)
 	}
-	return misused(c, "unknown flag %q", dashed(name))
+	return usageError(c, "unknown flag %q", withDashes(name))
 }
 
-func dashed(name string) string {
+func withDashes(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
 	return "--" + name
 }
 
-// wanted says what kind of value a flag takes.
-func wanted(f *pflag.Flag) string {
+// valueKind says what kind of value a flag takes.
+func valueKind(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "duration":
 		return "a time, such as 90s or 12h"

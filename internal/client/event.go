@@ -72,10 +72,10 @@ func (e Event) Kind() decide.Event {
 	return ""
 }
 
-// Aside reports whether a stop does not concern the loop: it comes from a subagent or
+// IsIgnored reports whether a stop does not concern the loop: it comes from a subagent or
 // happens in plan mode. A StopFailure may also have an agent's id, from Claude Code's own
 // helpers, so it never counts here.
-func (e Event) Aside() bool {
+func (e Event) IsIgnored() bool {
 	return e.Name == Stop && (e.AgentID != "" || e.PermissionMode == planMode)
 }
 

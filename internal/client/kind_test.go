@@ -32,7 +32,7 @@ func TestKind(t *testing.T) {
 		{Event{}, want{}},
 	} {
 		e := tc.event
-		if got := (want{e.Kind(), e.Aside(), e.Cleared(), e.Dying()}); got != tc.want {
+		if got := (want{e.Kind(), e.IsIgnored(), e.Cleared(), e.Dying()}); got != tc.want {
 			t.Errorf("%+v: %+v, want %+v", e, got, tc.want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 const quiet = "command -v " + program + " >/dev/null 2>&1 || exit 0; exec " + program
 
 // quietLine returns the line for these arguments.
-func quietLine(args []string) string { return quiet + " " + plain.Typed(args) }
+func quietLine(args []string) string { return quiet + " " + plain.CommandLine(args) }
 
 // wordSafe has the characters that mean no more than themselves to a shell.
 const wordSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"

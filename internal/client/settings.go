@@ -40,7 +40,7 @@ func (e Entry) json() string {
 	case e.Quiet:
 		command, args = quietLine(e.Args), nil
 	case e.Line:
-		command, args = "exec "+plain.Typed(append([]string{e.Command}, e.Args...)), nil
+		command, args = "exec "+plain.CommandLine(append([]string{e.Command}, e.Args...)), nil
 	}
 	line, _ := jsontext.Line(struct { // cannot fail: texts and numbers only
 		Type    string   `json:"type"`
@@ -112,7 +112,7 @@ func hooksOf(text []byte) (hooks gjson.Result, err error) {
 	if !hooks.IsObject() {
 		return hooks, nil
 	}
-	if key := jsontext.Twice(hooks.Raw); key != "" {
+	if key := jsontext.DuplicateKey(hooks.Raw); key != "" {
 		return hooks, jsontext.ErrorAt(text, hooks.Index, fmt.Sprintf("the key %q is there twice", key))
 	}
 	return hooks, nil
@@ -155,7 +155,7 @@ func Remove(data []byte) ([]byte, error) {
 	for event, list := range hooks.ForEach {
 		name := gjson.Escape(event.Str)
 		for _, at := range slices.Backward(oursIn(list, name)) {
-			text, err = sjson.DeleteBytes(text, alone(text, name, at))
+			text, err = sjson.DeleteBytes(text, largestOwnPath(text, name, at))
 			if err != nil {
 				return nil, err
 			}
@@ -168,8 +168,8 @@ func Remove(data []byte) ([]byte, error) {
 	return slices.Concat(mark, text), nil
 }
 
-// alone returns the path of the entry at a path, or of the largest thing that has nothing else in it.
-func alone(text []byte, event, entry string) string {
+// largestOwnPath returns the path of the entry at a path, or of the largest thing that has nothing else in it.
+func largestOwnPath(text []byte, event, entry string) string {
 	entries := entry[:strings.LastIndex(entry, ".")]
 	group := strings.TrimSuffix(entries, ".hooks")
 	switch list := "hooks." + event; {

@@ -36,7 +36,7 @@ var All = []Client{
 		Name: "codex", Title: "Codex",
 		Events: []string{Stop, PromptSubmit, SessionStart, SessionEnd},
 		Short:  []string{SessionEnd},
-		Scopes: others, Folder: ".codex", File: "hooks.json", HomeVar: "CODEX_HOME", Unit: time.Second,
+		Scopes: otherScopes, Folder: ".codex", File: "hooks.json", HomeVar: "CODEX_HOME", Unit: time.Second,
 		Trust: "start codex here once, trust this folder, and trust the hook in /hooks: until then Codex does not run " +
 			"it, and does not say so",
 		ToolVar: "CODEX_THREAD_ID", SessionVar: "CODEX_THREAD_ID",
@@ -50,7 +50,7 @@ var All = []Client{
 		Words: map[string]string{
 			"AfterAgent": Stop, "BeforeAgent": PromptSubmit, "prompt_response": LastMessage,
 		},
-		Scopes: others, Folder: ".gemini", File: "settings.json", Unit: time.Millisecond,
+		Scopes: otherScopes, Folder: ".gemini", File: "settings.json", Unit: time.Millisecond,
 		Trust: "start gemini here once and trust this folder: until then Gemini CLI does not run the hook, " +
 			"and does not say so",
 		ToolVar: "GEMINI_CLI", SessionVar: "GEMINI_SESSION_ID", ProjectVar: "GEMINI_PROJECT_DIR",
@@ -61,12 +61,12 @@ var All = []Client{
 		Name: "qwen", Title: "Qwen Code",
 		Events: []string{Stop, StopFailure, PromptSubmit, SessionStart, SessionEnd},
 		Short:  []string{StopFailure, SessionEnd},
-		Scopes: others, Folder: ".qwen", File: "settings.json", Unit: time.Millisecond,
+		Scopes: otherScopes, Folder: ".qwen", File: "settings.json", Unit: time.Millisecond,
 		ToolVar: "QWEN_CODE", SessionVar: "QWEN_CODE_SESSION_ID", ProjectVar: "QWEN_PROJECT_DIR",
 		Vars: []string{"QWEN_*"}, Secrets: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 		Ask: []string{"qwen", "-i"}, Resume: []string{"qwen", "--resume"},
 	},
 }
 
-// others are the places of an entry of the clients but Claude Code.
-var others = []string{"project", "user"}
+// otherScopes are the places of an entry of the clients but Claude Code.
+var otherScopes = []string{"project", "user"}

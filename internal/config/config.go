@@ -86,7 +86,7 @@ func (c Command) String() string {
 	if c.Shell != "" {
 		return c.Shell
 	}
-	return plain.Typed(c.Argv)
+	return plain.CommandLine(c.Argv)
 }
 
 // Default returns the configuration of a loop without ralph.json.
@@ -114,7 +114,7 @@ func Parse(data []byte) (Config, error) {
 	c := Default()
 	p := &parser{text: text}
 	readObject(p, root, "ralph.json", keys, &c)
-	if c.Source.Given() && c.List != "" {
+	if c.Source.IsSet() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
 	p.checkNoList(root, c)
@@ -151,7 +151,7 @@ func (c Config) Commands() []Command {
 
 // RunsInProject reports whether some command that can be confined runs in the project as it is.
 func (c Config) RunsInProject() bool {
-	return c.Source.Given() || slices.ContainsFunc(c.Checks, func(check Check) bool { return check.In == InProject })
+	return c.Source.IsSet() || slices.ContainsFunc(c.Checks, func(check Check) bool { return check.In == InProject })
 }
 
 // NeedsBaseline reports whether something runs in the clean copy, or is a program of the project as it was trusted. The

@@ -90,14 +90,14 @@ func TestParseRunner(t *testing.T) {
 	if err != nil || !in.Agents[0].Untrusted || in.Untrusted != 1 {
 		t.Errorf("%+v, %v: an agent that nobody has trusted", in, err)
 	}
-	own, err := ParseOwn([]byte(`{"limits": {}, "agents": {"a": {"command": ["x"]}}}`))
+	own, err := ParseUserConfig([]byte(`{"limits": {}, "agents": {"a": {"command": ["x"]}}}`))
 	if err != nil || len(own.Agents) != 1 {
 		t.Errorf("%+v, %v", own, err)
 	}
 }
 
 func TestPrices(t *testing.T) {
-	own, err := ParseOwn([]byte(`{"limits": {}, "prices": {"m": {"input": 1.5, "output": 0, "cache_read": 0.1},
+	own, err := ParseUserConfig([]byte(`{"limits": {}, "prices": {"m": {"input": 1.5, "output": 0, "cache_read": 0.1},
 		"a/b-2": {"input": 0, "output": 3, "cache_write": 2}}}`))
 	want := []Price{{"m", 1.5, 0, 0.1, 1.5}, {"a/b-2", 0, 3, 0, 2}}
 	if err != nil || !slices.Equal(own.Prices, want) {
@@ -113,7 +113,7 @@ func TestPrices(t *testing.T) {
 		`{"prices": {"m": {"input": 1, "out": 1}}}`:      `unknown key "out"`,
 		`{"prices": {"m": {"input": 1, "output": 1}}`:    "line 1",
 	} {
-		if _, err := ParseOwn([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseUserConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -277,7 +277,7 @@ func TestProtects(t *testing.T) {
 }
 
 func TestCeilings(t *testing.T) {
-	own, err := ParseOwn([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
+	own, err := ParseUserConfig([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestCeilings(t *testing.T) {
 		`{"limits": {"deadline": 1}}`: `"deadline" must be text`,
 		`{`:                           "line 1",
 	} {
-		if _, err := ParseOwn([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseUserConfig([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseOwn(%s) = %v, want %q", in, err, want)
 		}
 	}
@@ -317,10 +317,11 @@ func TestChoose(t *testing.T) {
 		{"trusted", &trust, text, Effective{}},
 		{"edited since", &trust, []byte(`{"on_complete": ["rm -rf ."]}`), Effective{Changed: true}},
 		{"emptied", &trust, []byte{}, Effective{Changed: true}},
-		{"gone", &trust, nil, Effective{Gone: true}},
+		{"gone", &trust, nil, Effective{Missing: true}},
 	} {
 		got, err := Choose(tc.trust, tc.text)
-		if err != nil || got.Changed != tc.want.Changed || got.Gone != tc.want.Gone || got.Untrusted != tc.want.Untrusted {
+		if err != nil || got.Changed != tc.want.Changed || got.Missing != tc.want.Missing ||
+			got.Untrusted != tc.want.Untrusted {
 			t.Errorf("%s: %+v, %v", tc.name, got, err)
 		}
 		if commands := len(got.Notifiers); (commands == 1) != (tc.trust != nil) {

@@ -40,13 +40,13 @@ func FuzzConfig(f *testing.F) {
 			if now == nil {
 				now = []byte("{}") // a missing file counts as this
 			}
-			differs := got.Changed && text != nil || got.Gone && text == nil
-			if err != nil || !got.Trusted || differs == bytes.Equal(now, data) || got.Changed && got.Gone ||
+			differs := got.Changed && text != nil || got.Missing && text == nil
+			if err != nil || !got.Trusted || differs == bytes.Equal(now, data) || got.Changed && got.Missing ||
 				fmt.Sprint(got.Config) != fmt.Sprint(c) {
 				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
 			}
 		}
-		_, _ = ParseOwn(data)
+		_, _ = ParseUserConfig(data)
 	})
 }
 

@@ -22,8 +22,8 @@ type Source struct {
 // PlaceID stands for the item's id in the words of a command.
 const PlaceID = "${id}"
 
-// Given tells whether ralph.json has a source.
-func (s Source) Given() bool { return s.List.Runs() }
+// IsSet tells whether ralph.json has a source.
+func (s Source) IsSet() bool { return s.List.Runs() }
 
 // Commands returns the commands that are set.
 func (s Source) Commands() []Command {
@@ -70,7 +70,7 @@ func (c Command) WithID(id string) (Command, error) {
 // source reads the commands of a tracker.
 func (p *parser) source(v gjson.Result, _ string, c *Config) {
 	readObject(p, v, `"source"`, sourceKeys, &c.Source)
-	if !c.Source.Given() {
+	if !c.Source.IsSet() {
 		p.fail(v, `"source" must have "list", the command that prints all items`)
 	}
 	p.trackers(v, "list", c.Source.List, false)

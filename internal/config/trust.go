@@ -94,7 +94,7 @@ type Effective struct {
 	Config
 	Changed   bool  // ralph.json differs from the trusted text, which is the one in force
 	Broken    error // why ralph.json cannot be used as it is now; nil: it can, or it is the trusted one
-	Gone      bool  // there was a ralph.json when a person trusted the loop, and there is none now
+	Missing   bool  // there was a ralph.json when a person trusted the loop, and there is none now
 	Untrusted int   // how many commands do not run because no person has trusted them
 
 	UntrustedOfList int // how many list checks do not, likewise
@@ -115,7 +115,7 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 		in.Trust = *trust
 		in.Trusted = true
 		differs := digest(text) != trust.SHA256
-		in.Gone = differs && none
+		in.Missing = differs && none
 		in.Changed = differs && !none
 		if in.Changed {
 			_, in.Broken = Parse(text)

@@ -92,7 +92,7 @@ func (s *Snapshot) failedAttempt(id string) Failure {
 	case !s.Refused && !item.InFile():
 		return Failure{Why: "its entry is not in the list, so nobody can claim it"}
 	case !s.Refused && s.Broken != "":
-		return Failure{Why: s.failed()}
+		return Failure{Why: s.failureText()}
 	case !s.Refused:
 		return Failure{Why: "its session ended without a claim"}
 	case s.CheckFailed:
@@ -104,7 +104,7 @@ func (s *Snapshot) failedAttempt(id string) Failure {
 // cause says in a line why a check failed.
 func (r *Receipt) cause() string {
 	first, _, _ := strings.Cut(r.Tail, "\n")
-	return "the " + r.Called() + " failed: " + first
+	return "the " + r.Label() + " failed: " + first
 }
 
 // SetAside returns the open features at which as many attempts have failed as limits.attempts allows, with those of

@@ -66,8 +66,8 @@ type Receipt struct {
 	Tail   string `json:"-"` // the end of the output of a check that failed
 }
 
-// Called returns what people and the agent know by the name of the receipt.
-func (r Receipt) Called() string {
+// Label returns what people and the agent know by the name of the receipt.
+func (r Receipt) Label() string {
 	kind := "check "
 	if r.Check == "" {
 		kind = "evaluator "
@@ -171,14 +171,14 @@ func (s *Snapshot) newClaims(e evidence, c Check) (ids []string) {
 	return ids
 }
 
-func failed(r Receipt) bool { return !r.Passed }
+func hasFailed(r Receipt) bool { return !r.Passed }
 
 // FirstFailure returns the result of the first check of this stop that failed and says something against what is
 // claimed, else of the first that failed, else of the first that did not run; nil: all have passed.
 func (s *Snapshot) FirstFailure() (failure *Receipt) {
 	for i := range s.Results {
 		r := &s.Results[i]
-		if failed(*r) && (failure == nil || s.gravity(*r) > s.gravity(*failure)) {
+		if hasFailed(*r) && (failure == nil || s.gravity(*r) > s.gravity(*failure)) {
 			failure = r
 		}
 	}
@@ -354,9 +354,9 @@ func (s *Snapshot) ProofsShown() map[string]bool {
 	return all
 }
 
-// Done returns the ids of the features that are proven, with the loop's record as it is now. Without checks, they are
-// those that are claimed.
-func (s *Snapshot) Done(state State) (ids []string) {
+// DoneFeatures returns the ids of the features that are proven, with the loop's record as it is now. Without checks,
+// they are those that are claimed.
+func (s *Snapshot) DoneFeatures(state State) (ids []string) {
 	now := *s
 	now.State = state
 	proven := now.ProofsShown()

@@ -85,9 +85,9 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 	return InProgress
 }
 
-// Asked returns how the next stop ends the loop because somebody wants that: with `cancel` or `pause`, or in the header
-// of progress.txt. IN_PROGRESS: nobody does.
-func (s *Snapshot) Asked() Status {
+// RequestedStatus returns how the next stop ends the loop because somebody wants that: with `cancel` or `pause`, or in
+// the header of progress.txt. IN_PROGRESS: nobody does.
+func (s *Snapshot) RequestedStatus() Status {
 	d := Decision{Next: s.State}
 	return cmp.Or(s.Requested, d.ReadHeader(s))
 }

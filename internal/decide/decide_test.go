@@ -29,8 +29,8 @@ func list(word string) List {
 func base() Snapshot {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	return Snapshot{
-		Found: Found{Trees: []string{}},
-		Heard: Heard{Event: EventStop, Session: "s"},
+		Found:  Found{Trees: []string{}},
+		Report: Report{Event: EventStop, Session: "s"},
 		Folder: Folder{Header: header, State: State{
 			Schema:    SchemaVersion,
 			Ending:    Ending{Status: InProgress, StartedAt: now.Add(-time.Hour)},
@@ -102,9 +102,9 @@ var stopRows = []row{
 	{"another event", func(s *Snapshot) { s.Event = "SubagentStop" }, "pass"},
 	{"no session id", func(s *Snapshot) { s.Session = "" }, "pass"},
 	{"another session", func(s *Snapshot) { s.Session = "t" }, "pass"},
-	{"a subagent", func(s *Snapshot) { s.Aside = true }, "pass"},
-	{"a stop that another hook is at the checks of", func(s *Snapshot) { s.Twice = true }, "pass"},
-	{"plan mode", func(s *Snapshot) { s.Aside = true }, "pass"},
+	{"a subagent", func(s *Snapshot) { s.IsIgnored = true }, "pass"},
+	{"a stop that another hook is at the checks of", func(s *Snapshot) { s.DuplicateStop = true }, "pass"},
+	{"plan mode", func(s *Snapshot) { s.IsIgnored = true }, "pass"},
 	{"it has ended", func(s *Snapshot) { s.State.Status = Complete }, "pass"},
 	{"it is paused", func(s *Snapshot) { s.State.Status = Paused }, "pass"},
 	{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.Brought = "a clone" }, "pass"},
@@ -290,7 +290,7 @@ func inWords(d Decision, need Need) string {
 	case NeedReopen:
 		got += " " + strings.Join(need.Reopen, " ")
 	}
-	if d.Rival {
+	if d.WarnOtherHook {
 		got += " rival"
 	}
 	if d.Refusal != "" {
@@ -364,15 +364,15 @@ func TestStatusBlock(t *testing.T) {
 		for before, counts := range map[string]bool{
 			"": true, "Done.\n\n": true, "```\n": false, "~~~ text\n": false, "> ": false, "    ": false, "So: ": false,
 		} {
-			s := Snapshot{Heard: Heard{Message: before + "---RALPH_STATUS---\n" + lines}}
-			status, why := Said(s.Message, s.Promises)
+			s := Snapshot{Report: Report{Message: before + "---RALPH_STATUS---\n" + lines}}
+			status, why := ReadPromise(s.Message, s.Promises)
 			if got := string(status) + " " + why; counts && got != want || !counts && got == "COMPLETE " {
 				t.Errorf("%q: %q, want %q", s.Message, got, want)
 			}
 		}
 	}
-	s := Snapshot{Heard: Heard{Message: "EXIT_SIGNAL: true" + end}}
-	if status, _ := Said(s.Message, s.Promises); status != "" {
+	s := Snapshot{Report: Report{Message: "EXIT_SIGNAL: true" + end}}
+	if status, _ := ReadPromise(s.Message, s.Promises); status != "" {
 		t.Errorf("a block without a beginning: %s", status)
 	}
 }
@@ -424,8 +424,8 @@ func TestPromise(t *testing.T) {
 		"not ALL DONE":                                       " ",
 		"```\nALL DONE":                                      " ",
 	} {
-		snap := Snapshot{Heard: Heard{Message: message}, Rules: Rules{Promises: own}}
-		status, why := Said(snap.Message, snap.Promises)
+		snap := Snapshot{Report: Report{Message: message}, Rules: Rules{Promises: own}}
+		status, why := ReadPromise(snap.Message, snap.Promises)
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}

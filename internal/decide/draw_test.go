@@ -43,7 +43,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.Event = pick(d, EventStop, EventPrompt, EventFailure, EventStart, EventEnd, "subagent")
 	},
 	func(s *Snapshot, d *dice) { s.Session = pick(d, "s", "t", "") },
-	func(s *Snapshot, d *dice) { s.Aside = d.is() },
+	func(s *Snapshot, d *dice) { s.IsIgnored = d.is() },
 	func(s *Snapshot, d *dice) {
 		s.Message = pick(
 			d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>",
@@ -55,7 +55,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.Changes = pick(d, nil, []string{}, []string{"a.go"}, []string{"a_test.go"}, []string{"a.go", "b.go"})
 		s.GuardsOff = d.is()
 		s.State.Habits = Habits{
-			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Rates: Rates{{Passed: d.n(5)}, {Passed: d.n(5)}},
+			Denied: d.n(4), Questions: d.n(3), TestsOnly: d.n(6), Rates: Rates{{Passed: d.n(5)}, {Passed: d.n(5)}},
 			Rewritten: pick(d, nil, map[string]int{"a.go": 4}, map[string]int{"a.go": 3, "b.go": 1}),
 		}
 	},

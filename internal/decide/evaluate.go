@@ -79,7 +79,7 @@ func (s *Snapshot) Provable() int {
 func (s *Snapshot) StillProven() int {
 	aboutTree := func(r Receipt) bool { return r.Feature == "" }
 	switch {
-	case slices.ContainsFunc(s.Results, failed), !s.wholeTree():
+	case slices.ContainsFunc(s.Results, hasFailed), !s.wholeTree():
 		return s.Proven()
 	case slices.ContainsFunc(s.Results, aboutTree):
 		return s.Provable()

@@ -131,7 +131,7 @@ func turnBroken(st *stop) answer {
 	if st.Tail == nil {
 		return answer{need: Need{Kind: NeedTail}}
 	}
-	st.next.Gone = st.Event == EventEnd // its client may live on with another conversation
+	st.next.HasEnded = st.Event == EventEnd // its client may live on with another conversation
 	needs := plain.Line(st.Why, 300)
 	if st.CutOff != nil {
 		needs = "its last stop was cut off: the hook was killed"

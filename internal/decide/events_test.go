@@ -82,7 +82,7 @@ var eventRows = []row{
 			&Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
 	}, "end INTERRUPTED rate_limit 05:00"},
 	{"API error of a helper", func(s *Snapshot) {
-		s.Event, s.Failure, s.Aside, s.Tail = EventFailure, "invalid_request", true, &Tail{}
+		s.Event, s.Failure, s.IsIgnored, s.Tail = EventFailure, "invalid_request", true, &Tail{}
 	}, "end INTERRUPTED api_error"},
 	{"API error without a name", func(s *Snapshot) {
 		s.Event, s.Tail = EventFailure, &Tail{}
@@ -162,14 +162,14 @@ var eventRows = []row{
 	}, "pass"},
 	{"handed over: a stop", func(s *Snapshot) { s.State.Status = Handover }, "pass"},
 	{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = EventPrompt, true }, "note rival"},
-	{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalTold = EventPrompt, true, true }, "pass"},
+	{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.OtherHookShown = EventPrompt, true, true }, "pass"},
 	{"/goal elsewhere", func(s *Snapshot) { s.Event, s.Goal, s.Session = EventPrompt, true, "t" }, "pass"},
 	{"a stop after a block that was not ours", func(s *Snapshot) { s.Active = true }, "continue 5 c rival"},
 	{"a stop after a block that was ours", func(s *Snapshot) {
 		s.Active, s.State.Blocks = true, blocked(1)
 	}, "continue 5 c"},
 	{"a stop after a block that was not ours, said before", func(s *Snapshot) {
-		s.Active, s.State.RivalTold = true, true
+		s.Active, s.State.OtherHookShown = true, true
 	}, "continue 5 c"},
 	{"cleared", func(s *Snapshot) { s.Event, s.Cleared = EventEnd, true }, "release"},
 }

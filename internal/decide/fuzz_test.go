@@ -86,7 +86,7 @@ func holds(decide decider, program []byte) error {
 	}
 	limit := s.Record().Limit(s.Limits)
 	other := s.State.Session != "" && s.State.Session != s.Session
-	foreign := s.Session == "" || s.Event == EventStop && (s.Aside || other)
+	foreign := s.Session == "" || s.Event == EventStop && (s.IsIgnored || other)
 	switch {
 	case foreign && d.Word() != string(Pass):
 		return fmt.Errorf("%s where it is not the loop's business", d.Word())
@@ -121,7 +121,7 @@ func holds(decide decider, program []byte) error {
 // goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
-	status, _ := Said(s.Message, s.Promises)
+	status, _ := ReadPromise(s.Message, s.Promises)
 	again := d.Next.Iteration == known && s.HandOut.SameIteration
 	if s.NoSession {
 		status = ""
@@ -152,7 +152,7 @@ func chooses(s Snapshot) bool { return !s.NoClaims && !s.MoreToDo && s.HandOut.F
 
 // claims reports whether the agent or the host claims that a loop is complete.
 func claims(s Snapshot) bool {
-	status, _ := Said(s.Message, s.Promises)
+	status, _ := ReadPromise(s.Message, s.Promises)
 	return status == Complete || s.Claimed && len(s.Checks) > 0
 }
 
@@ -178,7 +178,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		return fmt.Errorf("%s, and nobody knows why", d.Next.ExitReason)
 	}
 	if d.Next.Status == Complete {
-		status, _ := Said(s.Message, s.Promises)
+		status, _ := ReadPromise(s.Message, s.Promises)
 		answered := slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Action == AnswerComplete })
 		switch {
 		case s.AgentHooks && s.HookAnswers == nil:

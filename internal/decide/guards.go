@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	deniedRounds = 3   // iterations in a row in which a tool was refused
-	askedRounds  = 2   // iterations in a row in which the agent only asked
-	stuckRounds  = 5   // iterations in a row without a feature that passes, of testsOnly and sameFile
-	maxRewritten = 100 // files of one iteration that are counted
+	deniedRounds   = 3   // iterations in a row in which a tool was refused
+	questionRounds = 2   // iterations in a row in which the agent only asked
+	stuckRounds    = 5   // iterations in a row without a feature that passes, of testsOnly and sameFile
+	maxRewritten   = 100 // files of one iteration that are counted
 )
 
 // Habits is what the guards have seen of the last iterations.
@@ -33,7 +33,7 @@ type Habits struct {
 	// iterations in a row in which a tool was refused, and no feature passed
 	Denied int `json:"denied,omitzero"`
 	// iterations in a row in which the agent only asked
-	Asked int `json:"asked,omitzero"`
+	Questions int `json:"asked,omitzero"`
 	// iterations since the last one that changed another file than a test, or passed a feature
 	TestsOnly int `json:"testsOnly,omitzero"`
 	// how often each file was changed since a new one was, or a feature passed
@@ -89,14 +89,14 @@ func (st *stop) asks() (saw string) {
 	idle := st.next.Unchanged > 1 || st.HandOut.Feature != nil && !st.HandOut.NewWork ||
 		st.d.From.ListDigest == "" && st.Changes != nil && len(st.Changes) == 0
 	if question == "" || !idle || st.passed {
-		st.next.Asked = 0
+		st.next.Questions = 0
 		return ""
 	}
-	st.next.Asked++
-	if st.next.Asked < askedRounds*st.workers() {
+	st.next.Questions++
+	if st.next.Questions < questionRounds*st.workers() {
 		return ""
 	}
-	return fmt.Sprintf("%s It did nothing else in %d iterations", question, st.next.Asked)
+	return fmt.Sprintf("%s It did nothing else in %d iterations", question, st.next.Questions)
 }
 
 // Question returns the question in which a message ends, with the paragraph that it is in; "" if the message ends in

@@ -25,7 +25,7 @@ func (d *Decision) Line() string {
 		line += " next " + plain.Line(d.Feature.ID, 80)
 	}
 	if d.Failure != nil {
-		line += fmt.Sprintf(": the %s %s", d.Failure.Called(), d.Failure.Outcome())
+		line += fmt.Sprintf(": the %s %s", d.Failure.Label(), d.Failure.Outcome())
 	}
 	if d.Problem != nil {
 		line += ": " + plain.Line(d.Problem.Error(), 300)

@@ -12,7 +12,9 @@ var concerns = map[Event]func(s *Snapshot, owner bool) bool{
 	EventPrompt:  promptConcerns,
 	EventStart:   startConcerns,
 	EventFailure: func(s *Snapshot, owner bool) bool { return owner && s.State.Status == InProgress },
-	EventEnd:     func(s *Snapshot, owner bool) bool { return owner && s.State.Status == InProgress && !s.elsewhere() },
+	EventEnd: func(s *Snapshot, owner bool) bool {
+		return owner && s.State.Status == InProgress && !s.inOtherClient()
+	},
 }
 
 // Bystander reports whether the event does not concern the loop. It looks at no list, so a caller
@@ -27,7 +29,7 @@ func Bystander(s *Snapshot) bool {
 // must not revive the loop.
 func stopConcerns(s *Snapshot, owner bool) bool {
 	switch {
-	case s.Aside, s.Twice:
+	case s.IsIgnored, s.DuplicateStop:
 		return false
 	case s.State.Schema == 0:
 		return s.Brought == "" && (s.Bind != BindPrompt || s.Bound) && s.MayBegin()
@@ -50,9 +52,9 @@ func promptConcerns(s *Snapshot, owner bool) bool {
 	case s.State.Status == Interrupted, s.newProcess():
 		return true
 	}
-	rival := s.Goal && !s.State.RivalTold
+	otherHook := s.Goal && !s.State.OtherHookShown
 	begins := !s.State.Idle.IsZero() || s.CutOff != nil // a turn that the record does not know of
-	return s.State.Status == InProgress && (rival || begins)
+	return s.State.Status == InProgress && (otherHook || begins)
 }
 
 // startConcerns reports whether the owner's session starts again, or the client's next one after its conversation was
@@ -78,9 +80,9 @@ func (s *Snapshot) adopts() bool {
 // MayBegin reports whether the header lets a loop without a record begin.
 func (s *Snapshot) MayBegin() bool { return parseStatus(s.Header.Status) == InProgress }
 
-// elsewhere reports whether the event comes from a second client of the session while the first
+// inOtherClient reports whether the event comes from a second client of the session while the first
 // one still runs.
-func (s *Snapshot) elsewhere() bool {
+func (s *Snapshot) inOtherClient() bool {
 	return s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID
 }
 
@@ -97,13 +99,13 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 		d.Next.SessionPassed = 0
 		d.Next.Context = 0
 		d.Next.Blocks = nil
-		d.Next.RivalTold = false
+		d.Next.OtherHookShown = false
 	}
 	if s.Event == EventStop && !s.Active {
 		d.Next.Blocks = nil
 	}
-	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalTold {
-		d.Rival, d.Next.RivalTold = true, true
+	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.OtherHookShown {
+		d.WarnOtherHook, d.Next.OtherHookShown = true, true
 	}
 	if passed := s.List.Passed(); s.List.Err == nil {
 		if !fresh {
@@ -118,7 +120,7 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.LastSession = s.Session
 	d.Next.Seen = s.Now
 	d.Next.Idle = time.Time{}
-	d.Next.Gone = false
+	d.Next.HasEnded = false
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""
 	d.Next.Needs = ""

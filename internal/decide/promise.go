@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Promised is the line with which an agent says that all is done.
-const Promised = opening + "COMPLETE" + closing
+// CompletePromise is the line with which an agent says that all is done.
+const CompletePromise = opening + "COMPLETE" + closing
 
 // What is around a built-in promise.
 const (
@@ -93,14 +93,14 @@ type Promise struct {
 	Pattern *regexp.Regexp // matches a whole line; its first group, if it has one, is the reason
 }
 
-// Said reads what a final answer says about the whole loop: a promise of a person's own, or
+// ReadPromise reads what a final answer says about the whole loop: a promise of a person's own, or
 // <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
 // status block that other loops use. A person's own promise must be the whole last line that is
 // not empty; the built-in one may follow words there, and be bold or in backticks. The block must
 // be the last lines. None may be in a code fence or a quotation, or stand where a prompt asks for it,
 // so that an agent can write about promises, or print its prompt, without making one. status is
 // empty if there is no promise.
-func Said(message string, promises []Promise) (status Status, why string) {
+func ReadPromise(message string, promises []Promise) (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
 	before := lines[:len(lines)-1]
@@ -130,9 +130,9 @@ func Said(message string, promises []Promise) (status Status, why string) {
 	return status, why
 }
 
-// Stray reports whether a final answer has a promise where it says nothing.
-func Stray(message string, promises []Promise) bool {
-	if status, _ := Said(message, promises); status != "" {
+// MisplacedPromise reports whether a final answer has a promise where it says nothing.
+func MisplacedPromise(message string, promises []Promise) bool {
+	if status, _ := ReadPromise(message, promises); status != "" {
 		return false
 	}
 	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
@@ -149,7 +149,7 @@ func Stray(message string, promises []Promise) bool {
 	return false
 }
 
-// promisedStatus is Promised as other loops have it.
+// promisedStatus is CompletePromise as other loops have it.
 const promisedStatus = "RALPH_STATUS: COMPLETE"
 
 // The first and the last line of a block of status lines.

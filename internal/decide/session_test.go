@@ -11,7 +11,7 @@ import (
 func TestFreshSession(t *testing.T) {
 	open := features.Item{ID: "b"}
 	base := Snapshot{
-		Heard: Heard{Event: EventStop, Session: "run-1", FreshSession: true},
+		Report: Report{Event: EventStop, Session: "run-1", FreshSession: true},
 		Folder: Folder{OwnerAlive: true, OwnerKnown: true, State: State{
 			Schema:  1,
 			Ending:  Ending{Status: InProgress},

@@ -101,7 +101,7 @@ type Found struct {
 // Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
-	Heard
+	Report
 	Folder
 	Listed
 	Rules
@@ -123,22 +123,22 @@ type HandOut struct {
 	NewWork       bool           // the session changed files
 }
 
-// Heard is what the client reports with an event.
-type Heard struct {
-	Event    Event
-	Aside    bool     // not the agent's own event: a subagent's, one in plan mode, or one that the agent made up
-	Session  string   // the session that the event is about
-	Client   int      // its process id; 0: unknown
-	Cwd      string   // the session's working folder; "": not known
-	Message  string   // the agent's last message
-	Claim    *Claim   // what the agent says about the whole loop with a tool; nil: what the message says
-	Running  []string // what runs in the background and will wake the session, in words
-	Marked   bool     // EventPrompt: the prompt names this loop
-	Goal     bool     // EventPrompt: the prompt sets the host's own goal
-	Cleared  bool     // EventStart, EventEnd: the conversation was cleared
-	Failure  string   // EventFailure: the name of the API error, such as RateLimit
-	Active   bool     // EventStop: some hook has blocked in this turn
-	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
+// Report is what the client reports with an event.
+type Report struct {
+	Event     Event
+	IsIgnored bool     // not the agent's own event: a subagent's, one in plan mode, or one that the agent made up
+	Session   string   // the session that the event is about
+	Client    int      // its process id; 0: unknown
+	Cwd       string   // the session's working folder; "": not known
+	Message   string   // the agent's last message
+	Claim     *Claim   // what the agent says about the whole loop with a tool; nil: what the message says
+	Running   []string // what runs in the background and will wake the session, in words
+	Marked    bool     // EventPrompt: the prompt names this loop
+	Goal      bool     // EventPrompt: the prompt sets the host's own goal
+	Cleared   bool     // EventStart, EventEnd: the conversation was cleared
+	Failure   string   // EventFailure: the name of the API error, such as RateLimit
+	Active    bool     // EventStop: some hook has blocked in this turn
+	BlockCap  int      // blocks in a row without a tool call that the host honours; 0: any number
 
 	// What a host says that starts the agent's sessions itself.
 	FreshSession bool   // each iteration has a session of its own
@@ -155,18 +155,18 @@ type Heard struct {
 
 // Folder is what the folder of the loop and its record show.
 type Folder struct {
-	Bound        bool            // the session's own file names this loop
-	Bind         string          // ralph.json's "bind", for a loop without a record
-	OwnerKnown   bool            // the owner's process can be looked at
-	OwnerAlive   bool            // the owner's session is open, as far as can be seen
-	State        State           // Schema 0: there is no record yet
-	Header       progress.Header // of progress.txt as it is now
-	LogIteration int             // of the last line of stops.jsonl, for a loop without a record
-	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
-	Requested    Status          // Paused or Cancelled: a person wants that; "": nobody does
-	Killed       int             // how many stops in a row were killed
-	CutOff       *Running        // the last of them, if nobody has typed anything since; nil: none
-	Twice        bool            // another process runs the checks of this very stop
+	Bound         bool            // the session's own file names this loop
+	Bind          string          // ralph.json's "bind", for a loop without a record
+	OwnerKnown    bool            // the owner's process can be looked at
+	OwnerAlive    bool            // the owner's session is open, as far as can be seen
+	State         State           // Schema 0: there is no record yet
+	Header        progress.Header // of progress.txt as it is now
+	LogIteration  int             // of the last line of stops.jsonl, for a loop without a record
+	Brought       string          // why a stop does not begin this loop, which has no record; "" if it may
+	Requested     Status          // Paused or Cancelled: a person wants that; "": nobody does
+	Killed        int             // how many stops in a row were killed
+	CutOff        *Running        // the last of them, if nobody has typed anything since; nil: none
+	DuplicateStop bool            // another process runs the checks of this very stop
 }
 
 // Listed is the list of the loop, and what became of it.
@@ -191,22 +191,22 @@ type Rules struct {
 // unless the verdict is Pass without a binding, or the binding is Tell. While the decision needs
 // more, Verdict is empty, and Next has what is settled so far.
 type Decision struct {
-	Verdict   Verdict
-	Binding   Binding // empty at a stop
-	Next      State
-	Limit     int           // iterations in force
-	Feature   features.Item // to work on; zero if the list is broken
-	Problem   error         // what is wrong with the list or ralph.json
-	Unshown   error         // why progress.txt does not show Next, which is committed
-	From      State         // the record before
-	Refusal   string        // Tell: the exit reason that keeps the loop from continuing here and now
-	Promised  bool          // the agent said that everything is complete
-	Note      string        // a person's text for the next prompt, which Next no longer has
-	Answer    *Answer       // the last answer that counts, if the loop goes on
-	Failure   *Receipt      // the check that failed, of Feature or of the whole tree
-	InProject bool          // Failure is of the project as it is: in the copy the check has passed
-	Lane      int           // of a run: the number of the lane that it is about; 0: there are no lanes
-	Rival     bool          // something else blocks this session's stops too, and nobody was told yet
+	Verdict       Verdict
+	Binding       Binding // empty at a stop
+	Next          State
+	Limit         int           // iterations in force
+	Feature       features.Item // to work on; zero if the list is broken
+	Problem       error         // what is wrong with the list or ralph.json
+	Unshown       error         // why progress.txt does not show Next, which is committed
+	From          State         // the record before
+	Refusal       string        // Tell: the exit reason that keeps the loop from continuing here and now
+	Promised      bool          // the agent said that everything is complete
+	Note          string        // a person's text for the next prompt, which Next no longer has
+	Answer        *Answer       // the last answer that counts, if the loop goes on
+	Failure       *Receipt      // the check that failed, of Feature or of the whole tree
+	InProject     bool          // Failure is of the project as it is: in the copy the check has passed
+	Lane          int           // of a run: the number of the lane that it is about; 0: there are no lanes
+	WarnOtherHook bool          // something else blocks this session's stops too, and nobody was told yet
 }
 
 // Word returns the decision's name in logs: the binding, else the verdict.

@@ -181,7 +181,7 @@ type Ending struct {
 	// the loop ended when the session of its iteration was over; a fresh session begins the next one
 	Judged bool `json:"judged,omitzero"`
 	// the loop was complete at the last stop, and goes on because of Snapshot.MoreToDo
-	Complete bool `json:"complete,omitzero"`
+	WasComplete bool `json:"complete,omitzero"`
 }
 
 // Allowance says how much the loop may use, if something other than ralph.json says so too.
@@ -213,13 +213,13 @@ type Owner struct {
 	// since when the owner's turn is over and only a person's prompt begins another; zero: a turn may run
 	Idle time.Time `json:"idle,omitzero"`
 	// the owner's session has ended, whatever its client does now
-	Gone bool `json:"gone,omitzero"`
+	HasEnded bool `json:"gone,omitzero"`
 	// BindPrompt or BindFirst
 	Bind string `json:"bind,omitzero"`
 	// a person continued the loop after the owner's client was gone; no session works on it yet
 	Waits bool `json:"waits,omitzero"`
 	// the person was told that something else blocks the session's stops too
-	RivalTold bool `json:"rivalSaid,omitzero"`
+	OtherHookShown bool `json:"rivalSaid,omitzero"`
 	// since when something runs in the background; zero: nothing does
 	WaitingSince time.Time `json:"waitingSince,omitzero"`
 	// what ran there at the last stop, in words

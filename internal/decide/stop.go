@@ -49,7 +49,7 @@ var stopRules = []rule{
 
 // claimedFeatures looks at what is claimed, if the stop is about that.
 func claimedFeatures(st *stop) answer {
-	st.next.Complete = false // as it was at an earlier stop
+	st.next.WasComplete = false // as it was at an earlier stop
 	if st.NoClaims || st.List.Err != nil {
 		return answer{}
 	}
@@ -74,13 +74,13 @@ type stop struct {
 	next    *State // of d: the record, in which is counted
 	stopped Status // with which somebody has stopped the loop; InProgress: nobody has
 
-	evidence evidence        // of what is claimed
-	open     bool            // a feature is open, or nobody claims that a loop without a list is complete
-	feature  features.Item   // to work on next
-	aside    map[string]bool // the ids of the features that are set aside
-	passed   bool            // a feature passed in this iteration
-	hears    bool            // the agent hears of work elsewhere before the loop ends
-	rate     *Rate           // the features whose own checks have passed; nil: none ever has, or nobody looked
+	evidence    evidence        // of what is claimed
+	open        bool            // a feature is open, or nobody claims that a loop without a list is complete
+	feature     features.Item   // to work on next
+	setAsideIDs map[string]bool // the ids of the features that are set aside
+	passed      bool            // a feature passed in this iteration
+	hears       bool            // the agent hears of work elsewhere before the loop ends
+	rate        *Rate           // the features whose own checks have passed; nil: none ever has, or nobody looked
 }
 
 // answer makes the decision as rules say.
@@ -157,7 +157,7 @@ func agentAsksForPerson(st *stop) answer {
 	if st.NoSession {
 		return answer{}
 	}
-	status, why := Said(st.Message, st.Promises)
+	status, why := ReadPromise(st.Message, st.Promises)
 	if st.Claim != nil {
 		status, why = st.Claim.Status, st.Claim.Why
 	}
@@ -215,7 +215,7 @@ func checksDue(st *stop) answer {
 	}
 	notNow := func(c Check, id string) bool { return !st.tested(c, id) }
 	runs := append(st.due(st.evidence, WhenClaim, unknown), st.due(st.evidence, WhenStop, notNow)...)
-	if len(runs) == 0 && whole && !slices.ContainsFunc(st.Results, failed) {
+	if len(runs) == 0 && whole && !slices.ContainsFunc(st.Results, hasFailed) {
 		if st.Contents == "" && len(st.evidence.stored) > 0 {
 			return answer{need: Need{Kind: NeedChecks}}
 		}
@@ -306,7 +306,7 @@ func countResults(st *stop) answer {
 		st.next.Proven = st.Provable()
 	}
 	counts := func(r Receipt) bool {
-		return failed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !(st.open && st.MayFail(r))
+		return hasFailed(r) && !r.Cut && !(r.NotRun && st.Untrusted) && !(st.open && st.MayFail(r))
 	}
 	fails := st.Refused || slices.ContainsFunc(st.Results, counts)
 	switch {
@@ -328,7 +328,7 @@ func checkCutAgain(st *stop) answer {
 	if i < 0 {
 		return answer{}
 	}
-	st.next.Cut = st.Results[i].Called()
+	st.next.Cut = st.Results[i].Label()
 	if before == "" || slices.ContainsFunc(st.Results, func(r Receipt) bool { return r.Passed && r.Feature != "" }) {
 		return answer{}
 	}
@@ -352,7 +352,7 @@ func evaluators(st *stop) answer {
 			return answer{need: Need{Kind: NeedAnswer, Evaluator: i}}
 		}
 		a := st.askEvaluator(i, by)
-		if a.verdict != "" || a.need.Kind != NeedNothing || st.next.Complete {
+		if a.verdict != "" || a.need.Kind != NeedNothing || st.next.WasComplete {
 			return a
 		}
 	}
@@ -365,18 +365,18 @@ func (st *stop) askEvaluator(i int, by Evaluator) answer {
 	validated := by.Preset == EvaluateValidation && len(st.Checks) > 0 && everyCheckPassed()
 	switch {
 	case by.Preset == EvaluateDefault && proven, validated && !st.open:
-		return st.complete(AllFeaturesPass)
+		return st.endComplete(AllFeaturesPass)
 	case validated:
-		return st.complete(AllChecksPass)
+		return st.endComplete(AllChecksPass)
 	case by.Preset == EvaluatePromise && st.d.Promised && everyCheckPassed():
-		return st.complete(ByPromise)
+		return st.endComplete(ByPromise)
 	case by.Preset != "":
 		return answer{}
 	}
 	a := &st.Answers[i]
 	switch {
 	case a.Action == AnswerComplete && proven:
-		return st.complete(AllFeaturesPass)
+		return st.endComplete(AllFeaturesPass)
 	case a.Action == AnswerEscalate && by.Refused:
 		return finish(Blocked, Untrusted, untrusted("evaluator "+plain.Line(by.Name, 80)))
 	}
@@ -394,9 +394,9 @@ func (st *stop) take(a *Answer) answer {
 	return answer{}
 }
 
-// complete ends the loop, unless other sessions work, a hook of the agent's own keeps it going, or the run has more to
-// do with it. reason is that of a loop with a list.
-func (st *stop) complete(reason string) answer {
+// endComplete ends the loop, unless other sessions work, a hook of the agent's own keeps it going, or the run has more
+// to do with it. reason is that of a loop with a list.
+func (st *stop) endComplete(reason string) answer {
 	if st.OthersWork {
 		return answer{}
 	}
@@ -412,7 +412,7 @@ func (st *stop) complete(reason string) answer {
 	}
 	switch {
 	case st.MoreToDo:
-		st.next.Complete = true
+		st.next.WasComplete = true
 		return answer{}
 	case !st.NoList:
 	case len(st.Checks) > 0:
@@ -443,7 +443,7 @@ func (st *stop) holdsInProject() (a answer, holds bool) {
 	case st.InProject == nil:
 		return answer{need: Need{Kind: NeedProject, Runs: st.allRuns()}}, false
 	}
-	i := slices.IndexFunc(st.InProject, failed)
+	i := slices.IndexFunc(st.InProject, hasFailed)
 	if i < 0 {
 		st.next.ProjectFailures = 0
 		return answer{}, true
@@ -455,7 +455,7 @@ func (st *stop) holdsInProject() (a answer, holds bool) {
 		return answer{}, false
 	}
 	return finish(Blocked, AllBlocked, fmt.Sprintf("the %s passes with what counts, and fails in the project as it is, "+
-		"where these changes do not count: %s", st.d.Failure.Called(), Names(st.NotCounted))), false
+		"where these changes do not count: %s", st.d.Failure.Label(), Names(st.NotCounted))), false
 }
 
 // allRuns returns the runs of all checks for all that is claimed.
@@ -486,8 +486,8 @@ func (st *stop) choose() (feature features.Item) {
 		again = st.Reopened[0]
 	}
 	feature, has := st.List.Find(again)
-	if !has || st.aside[again] {
-		feature, _ = st.List.NextBut(st.aside)
+	if !has || st.setAsideIDs[again] {
+		feature, _ = st.List.NextBut(st.setAsideIDs)
 	}
 	return feature
 }
@@ -511,7 +511,7 @@ func nextFeature(st *stop) answer {
 		return answer{}
 	}
 	st.next.Failures = st.CountFailures()
-	st.aside = st.setAside(st.next.Failures)
+	st.setAsideIDs = st.setAside(st.next.Failures)
 	st.feature = st.choose()
 	open := st.List.Err == nil && st.List.Passed() < len(st.List.Items)
 	broken := st.d.Failure != nil && !st.MayFail(*st.d.Failure)
@@ -520,8 +520,8 @@ func nextFeature(st *stop) answer {
 	case st.OthersWork:
 		return answer{verdict: Wait}
 	case st.needsTrust():
-		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Called()))
-	case open && len(st.aside) > 0 && st.HandOut.Stuck == "": // see setAsideLeft
+		return finish(Blocked, Untrusted, untrusted(st.d.Failure.Label()))
+	case open && len(st.setAsideIDs) > 0 && st.HandOut.Stuck == "": // see setAsideLeft
 	case open && !broken, st.HandOut.Stuck != "":
 		return finish(Blocked, AllBlocked, plain.Line(cmp.Or(st.HandOut.Stuck, st.List.Stuck()), 500))
 	}
@@ -599,7 +599,7 @@ func stagnation(st *stop) answer {
 		needs = fmt.Sprintf("the list was broken "+when+": %s", st.next.Unchanged, plain.Line(st.d.Problem.Error(), 500))
 	}
 	if st.Broken != "" {
-		needs = st.failed() + "; " + needs
+		needs = st.failureText() + "; " + needs
 	}
 	if len(st.Trees) > 0 {
 		needs += ", but files changed in other work trees: " + Names(st.Trees)
@@ -607,8 +607,10 @@ func stagnation(st *stop) answer {
 	return finish(Stagnated, NoProgress, needs)
 }
 
-// failed says how the session broke off.
-func (s *Snapshot) failed() string { return "the last session failed: " + plain.Line(s.Broken, 300) }
+// failureText says how the session broke off.
+func (s *Snapshot) failureText() string {
+	return "the last session failed: " + plain.Line(s.Broken, 300)
+}
 
 // maxBlocks bounds the times of blocks that the record keeps for one turn.
 const maxBlocks = 1000
@@ -637,13 +639,13 @@ func blocksIgnored(st *stop) answer {
 // ends it says more.
 func setAsideLeft(st *stop) answer {
 	switch {
-	case len(st.aside) == 0 || st.feature.ID != "" || st.NoList || st.List.Passed() == len(st.List.Items):
+	case len(st.setAsideIDs) == 0 || st.feature.ID != "" || st.NoList || st.List.Passed() == len(st.List.Items):
 		return answer{}
 	case st.hears:
 		st.feature, _ = st.List.Next()
 		return answer{}
 	}
-	return finish(Blocked, SetAside, setAsideInWords(st.aside, st.next.Failures))
+	return finish(Blocked, SetAside, setAsideInWords(st.setAsideIDs, st.next.Failures))
 }
 
 // outOfAttempts looks for checks that fail again and again.
@@ -655,7 +657,7 @@ func outOfAttempts(st *stop) answer {
 	what := "a check failed"
 	switch {
 	case st.d.Failure != nil:
-		what = "the " + st.d.Failure.Called() + " " + st.d.Failure.Outcome()
+		what = "the " + st.d.Failure.Label() + " " + st.d.Failure.Outcome()
 	case len(st.next.Lanes) > 0:
 		what = "a check failed, or work was in conflict,"
 	}

@@ -126,11 +126,11 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 	}
 }
 
-// Twice returns a key that an item of the list has twice, and the item's id, or "" if there is none.
+// DuplicateKey returns a key that an item of the list has twice, and the item's id, or "" if there is none.
 // Such an item is ambiguous: a reader that takes the other one would read another feature.
-func (l List) Twice() (key, id string) {
+func (l List) DuplicateKey() (key, id string) {
 	for _, item := range l.all {
-		if key := jsontext.Twice(item.raw); key != "" {
+		if key := jsontext.DuplicateKey(item.raw); key != "" {
 			return key, item.ID
 		}
 	}

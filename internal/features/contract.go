@@ -12,7 +12,7 @@ type Change struct {
 	ID  string
 	How string // one of the words below
 
-	Was, Now []string // with Reworded: what the item asks for, in lines
+	Old, New []string // with Reworded: what the item asks for, in lines
 }
 
 // What the file of a list may do to an item of the contract.
@@ -51,7 +51,7 @@ func (l List) TakeFlags(file List) List {
 		merged.add(item)
 	}
 	for n := range file.all {
-		if !known[n] && file.all[n].word() != goneWord { // a new one that is gone is nothing
+		if !known[n] && file.all[n].word() != deletedStatus { // a new one that is gone is nothing
 			merged.addNew(&file, n, known)
 		}
 	}

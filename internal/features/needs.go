@@ -253,7 +253,7 @@ func (l *List) isShut(whole *Item, known map[*Item]bool) bool {
 func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
-		if word := item.word(); word == goneWord {
+		if word := item.word(); word == deletedStatus {
 			return "is gone from what the tracker lists"
 		} else if s, _ := stateOf(word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
@@ -282,7 +282,7 @@ func (l List) Why(item Item) string {
 			why = "needs " + name(n.id)
 		}
 	}
-	if whole := l.heldBy(&item); why == "" && whole != nil {
+	if whole := l.blockingWhole(&item); why == "" && whole != nil {
 		return fmt.Sprintf("is part of %s, which nobody can work on", name(whole.ID))
 	}
 	if circle := l.circle(&item); circle != nil {
@@ -291,9 +291,9 @@ func (l List) Why(item Item) string {
 	return why
 }
 
-// heldBy returns the item that an item is a part of, directly or not, and on which nobody can
+// blockingWhole returns the item that an item is a part of, directly or not, and on which nobody can
 // work, whatever it needs.
-func (l *List) heldBy(item *Item) *Item {
+func (l *List) blockingWhole(item *Item) *Item {
 	for _, whole := range l.allWholes(item) {
 		if whole.Blocked || whole.later {
 			return whole

@@ -21,7 +21,7 @@ import (
 
 // Reading is how a list is to be read. The zero Reading fits most.
 type Reading struct {
-	Tag  string    // of a Task Master file, as Named returns it; "" is "master", or the only one
+	Tag  string    // of a Task Master file, as SplitTag returns it; "" is "master", or the only one
 	Skip []string  // headings of Markdown below which nothing is work; nil means SkipHeadings
 	Now  time.Time // items that are put off until later than this wait
 }
@@ -163,7 +163,7 @@ func (p *parser) readObjects(text []byte) error {
 	case o.isList:
 		p.choose(o)
 	case len(o.tags) > 0:
-		p.refuseTwice(o)
+		p.refuseDuplicate(o)
 		p.choose(p.chooseTag(o.tags, v.Index))
 	case o.itemKeys >= 3 && !strings.Contains(strings.TrimSpace(p.text), "\n"):
 		return p.readLines(text)
@@ -181,14 +181,14 @@ const (
 
 // object is what an object of the text says of a list.
 type object struct {
-	name     string // its key
-	isList   bool   // it has an array of items, which are parser.all[from:to]
-	shape    shape
-	from, to int
-	tags     []object // the lists of a Task Master file
-	itemKeys int      // how many of its keys are those of an item
-	twice    string   // a key that is there twice; readers differ in which of the two they take
-	twiceAt  int      // offset of the second one
+	name        string // its key
+	isList      bool   // it has an array of items, which are parser.all[from:to]
+	shape       shape
+	from, to    int
+	tags        []object // the lists of a Task Master file
+	itemKeys    int      // how many of its keys are those of an item
+	duplicate   string   // a key that is there twice; readers differ in which of the two they take
+	duplicateAt int      // offset of the second one
 }
 
 // readObject reads an object. isText: it is the whole text. The text and the object of prdKey can have any shape; the
@@ -201,8 +201,8 @@ func (p *parser) readObject(v gjson.Result, name string, isText bool) object {
 	}
 	seen := map[string]bool{}
 	for key, value := range v.ForEach {
-		if seen[key.Str] && o.twiceAt == 0 {
-			o.twice, o.twiceAt = key.Str, key.Index
+		if seen[key.Str] && o.duplicateAt == 0 {
+			o.duplicate, o.duplicateAt = key.Str, key.Index
 		}
 		seen[key.Str] = true
 		i := slices.IndexFunc(of, func(s shape) bool { return s.key == key.Str })
@@ -241,7 +241,7 @@ func (p *parser) readPhases(v gjson.Result) {
 			continue
 		}
 		phase := p.readObject(value, "", false)
-		p.refuseTwice(phase)
+		p.refuseDuplicate(phase)
 		name := plain.Line(value.Get("name").Str, 100)
 		for n := range p.all[phase.from:phase.to] {
 			p.all[phase.from+n].Heading = name
@@ -254,13 +254,13 @@ func (p *parser) readPhases(v gjson.Result) {
 
 // choose keeps the items of an object, and no others.
 func (p *parser) choose(o object) {
-	p.refuseTwice(o)
+	p.refuseDuplicate(o)
 	p.shape, p.all = o.shape, p.all[o.from:o.to]
 }
 
-func (p *parser) refuseTwice(o object) {
-	if o.twiceAt > 0 {
-		p.fail(o.twiceAt, "the key %q is there twice; leave one of them", plain.Line(o.twice, 80))
+func (p *parser) refuseDuplicate(o object) {
+	if o.duplicateAt > 0 {
+		p.fail(o.duplicateAt, "the key %q is there twice; leave one of them", plain.Line(o.duplicate, 80))
 	}
 }
 
@@ -310,9 +310,9 @@ func (p *parser) readElement(v gjson.Result, task *Item, n int) {
 	}
 }
 
-// Named splits the name of a list into its file and its tag: "tasks.json#ui" is the tag
+// SplitTag splits the name of a list into its file and its tag: "tasks.json#ui" is the tag
 // "ui" of the Task Master file tasks.json. The tag is empty if the name has none.
-func Named(name string) (file, tag string) {
+func SplitTag(name string) (file, tag string) {
 	if dir, base := path.Split(filepath.ToSlash(name)); strings.Contains(base, jsonTag) {
 		i := len(dir) + strings.Index(base, jsonTag) + len(jsonTag)
 		return name[:i-1], name[i:]

@@ -113,7 +113,7 @@ type state uint8
 
 const (
 	open state = iota
-	begun
+	inProgress
 	done
 	blocked
 	dropped // it is not work
@@ -122,7 +122,9 @@ const (
 // states has the known status words. An unknown one means open.
 var states = sync.OnceValue(func() map[string]state {
 	all, of := map[string]state{}, table.Lists("states")()
-	for s, name := range []string{open: "open", begun: "begun", done: "done", blocked: "blocked", dropped: "dropped"} {
+	for s, name := range []string{
+		open: "open", inProgress: "begun", done: "done", blocked: "blocked", dropped: "dropped",
+	} {
 		for _, word := range of[name] {
 			all[word] = state(s)
 		}
@@ -130,8 +132,8 @@ var states = sync.OnceValue(func() map[string]state {
 	return all
 })
 
-// goneWord is the status that Track gives an item that the tracker no longer has.
-const goneWord = "gone"
+// deletedStatus is the status that Track gives an item that the tracker no longer has.
+const deletedStatus = "gone"
 
 // stateOf returns what a status word means, and whether it is known.
 func stateOf(word string) (s state, known bool) {

@@ -15,7 +15,7 @@ import (
 
 // Track merges a list that a tracker has printed into known, an earlier result of Track. For an
 // item that is only in known, show returns what the tracker says about it, or nothing. Then the
-// item gets the status goneWord and counts as blocked. Items keep only the keys that are read.
+// item gets the status deletedStatus and counts as blocked. Items keep only the keys that are read.
 // Other keys depend on the tracker's command, and change by themselves.
 func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
@@ -36,7 +36,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 			return nil, fmt.Errorf("its item %d has no id", item.number)
 		}
 		if !item.isSubtask {
-			raws = append(raws, readOnly(item.raw))
+			raws = append(raws, withReadKeys(item.raw))
 		}
 	}
 	for n := range before.all {
@@ -47,18 +47,18 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		raw, has := shownItem(item.ID, show(item.ID))
 		if !has {
 			var err error
-			raw, err = setGone(item.raw)
+			raw, err = setDeleted(item.raw)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 			}
 		}
-		raws = append(raws, readOnly(raw))
+		raws = append(raws, withReadKeys(raw))
 	}
 	return []byte("[\n" + strings.Join(raws, ",\n") + "\n]\n"), nil
 }
 
-// readOnly returns an item with those of its keys that are read.
-func readOnly(raw string) string {
+// withReadKeys returns an item with those of its keys that are read.
+func withReadKeys(raw string) string {
 	var kept []string
 	for key, value := range gjson.Parse(raw).ForEach {
 		if !slices.Contains(readKeys(), key.Str) {
@@ -68,7 +68,7 @@ func readOnly(raw string) string {
 		if key.Str == "subtasks" && value.IsArray() {
 			var parts []string
 			for _, part := range value.Array() {
-				parts = append(parts, readOnly(part.Raw))
+				parts = append(parts, withReadKeys(part.Raw))
 			}
 			text = "[" + strings.Join(parts, ",") + "]"
 		}
@@ -90,9 +90,9 @@ func shownItem(id string, printed []byte) (raw string, has bool) {
 	return list.all[at].raw, true
 }
 
-// setGone returns an item with goneWord as its only mark.
-func setGone(raw string) (string, error) {
-	raw, err := sjson.Set(raw, markKeys[status], goneWord)
+// setDeleted returns an item with deletedStatus as its only mark.
+func setDeleted(raw string) (string, error) {
+	raw, err := sjson.Set(raw, markKeys[status], deletedStatus)
 	for m := finished; m <= passes; m++ {
 		if err == nil {
 			raw, err = sjson.Delete(raw, markKeys[m])

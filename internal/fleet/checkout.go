@@ -72,7 +72,7 @@ func (l *lane) fetch(ctx context.Context, t *jobs.Task, dir string, o order) (*w
 		}
 		var err error
 		repo, err = worktree.Open(ctx, worktree.Options{
-			Env: l.Env.Vars, Except: except, Own: own, Keep: true, Folder: o.Folder, SHA256: len(o.Commit) == 64,
+			Env: l.Env.Vars, Except: except, PrivateDir: own, Keep: true, Folder: o.Folder, SHA256: len(o.Commit) == 64,
 		})
 		if err != nil {
 			return nil, err
@@ -120,13 +120,13 @@ func (co checkout) write(ctx context.Context, t *jobs.Task, path, base string, m
 	return text.Bytes(), co.tree.WriteFile(filepath.FromSlash(path), text.Bytes())
 }
 
-// noted returns what the agent has added to the notes.
-func (co checkout) noted(o order) string {
+// newNotes returns what the agent has added to the notes.
+func (co checkout) newNotes(o order) string {
 	now, err := loopdir.ReadFile(co.tree.Project(), filepath.FromSlash(o.Notes), loopdir.MaxNotes)
 	if o.Notes == "" || err != nil {
 		return ""
 	}
-	return plain.Text(string(progress.Added(co.notes, now)), loopdir.MaxNoted)
+	return plain.Text(string(progress.NewNotes(co.notes, now)), loopdir.MaxNoted)
 }
 
 // claims reports whether the agent claims the feature, in its copy of the list.

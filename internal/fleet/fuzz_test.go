@@ -57,8 +57,8 @@ func FuzzReport(f *testing.F) {
 		if err != nil {
 			return
 		}
-		e := r.ended()
-		for _, text := range []string{e.Problem, e.Refused, e.Heard.Model} {
+		e := r.result()
+		for _, text := range []string{e.Problem, e.Refused, e.Activity.Model} {
 			if text != plain.Line(text, 300) {
 				t.Fatalf("%q is not clean", text)
 			}
@@ -71,7 +71,7 @@ func FuzzReport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := readReport(text); err != nil || again.ended().Problem != e.Problem {
+		if again, err := readReport(text); err != nil || again.result().Problem != e.Problem {
 			t.Fatalf("%q is read as %+v: %v", text, again, err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 
 // Health is what a platform asks of a worker. The zero Health is that of one that has not started.
 type Health struct {
-	joined                          atomic.Pointer[jobs.Worker]
-	busy, handedIn, givenBack, lost atomic.Int64
+	joined                                  atomic.Pointer[jobs.Worker]
+	busy, handedIn, givenBack, lostSessions atomic.Int64
 }
 
 // Handler answers /livez while the process works, /readyz if it is connected to an engine, and /metrics for Prometheus.
@@ -40,7 +40,7 @@ func (h *Health) Handler(lanes int) http.Handler {
 			{"busy_lanes", "gauge", "Lanes with a session.", h.busy.Load()},
 			{"handed_in_total", "counter", "Sessions that were handed in.", h.handedIn.Load()},
 			{"given_back_total", "counter", "Sessions that were given back.", h.givenBack.Load()},
-			{"lost_total", "counter", "Sessions that were lost to another worker.", h.lost.Load()},
+			{"lost_total", "counter", "Sessions that were lost to another worker.", h.lostSessions.Load()},
 		} {
 			name := "ralph_worker_" + m.name
 			fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", name, m.help, name, m.kind, name, m.value)

@@ -144,7 +144,7 @@ func TestWaits(t *testing.T) {
 	if got := w.session(t.Context(), "a"); got.Class != agent.Done || got.Worker != "good" {
 		t.Errorf("of a worker that hands in nothing it ends with %s: %s", got.Class, got.Problem)
 	}
-	if err := <-lost; !errors.Is(err, jobs.ErrLost) {
+	if err := <-lost; !errors.Is(err, jobs.ErrClaimLost) {
 		t.Errorf("the worker keeps its claim: %v", err)
 	}
 	if told := strings.Join(w.said, "\n"); !strings.Contains(told, "liar on machine of liar has claimed in a way that "+
@@ -182,7 +182,7 @@ func TestResume(t *testing.T) {
 			ctx, killed := context.WithCancel(t.Context())
 			defer killed()
 			old := w.hands
-			one := &session{Hands: old, Job: w.job("a"), tip: w.begin}
+			one := &session{Dispatcher: old, Job: w.job("a"), tip: w.begin}
 			w.ok(one.begin(ctx))
 			c, err := worker.Take(ctx)
 			w.ok(err)
@@ -207,7 +207,7 @@ func TestResume(t *testing.T) {
 					r, all := honest(w, o)
 					text, _ := json.Marshal(r)
 					err := c.Submit(ctx, text, w.bundle(o, all))
-					if err != nil && (!row.anew || !errors.Is(err, jobs.ErrLost)) {
+					if err != nil && (!row.anew || !errors.Is(err, jobs.ErrClaimLost)) {
 						w.Error(err)
 					}
 				}

@@ -36,7 +36,7 @@ type order struct {
 	Bases     []string `json:"bases"`     // bundles that have it together, the first one first
 	Folder    string   `json:"folder"`    // of the project in the repository, with slashes; "." for the root
 	List      string   `json:"list"`      // path of the list below Folder, with slashes
-	Tag       string   `json:"tag"`       // of a list with several, as features.Named reads it behind the path; "": none
+	Tag       string   `json:"tag"`       // of a list with several, see features.SplitTag; "": none
 	Skip      []string `json:"skip"`      // headings of Markdown below which nothing is work
 	ListText  string   `json:"listText"`  // name of the list's text, which is a base, too
 	Notes     string   `json:"notes"`     // path of the agents' notes below Folder, with slashes; "" for none
@@ -85,9 +85,9 @@ type report struct {
 // maxText is how many bytes of an agent's last message travel. In JSON each can take six of engine.MaxBody.
 const maxText = 64 << 10
 
-// ended returns how a session ended as a worker tells it. A worker can say anything, so all is bounded.
-func (r report) ended() agent.Ended {
-	e := agent.Ended{ExitCode: r.ExitCode, Took: min(max(0, r.Took), maxTook)}
+// result returns how a session ended as a worker tells it. A worker can say anything, so all is bounded.
+func (r report) result() agent.Result {
+	e := agent.Result{ExitCode: r.ExitCode, Took: min(max(0, r.Took), maxTook)}
 	e.Class = r.Class
 	if e.Class == agent.Context { // which would end the run; one worker's word does not
 		e.Class = agent.Failed
@@ -95,7 +95,7 @@ func (r report) ended() agent.Ended {
 	e.Message = last(r.Message)
 	e.Problem = plain.Line(r.Problem, 300)
 	e.Denied, e.Refused = min(max(0, r.Denied), maxDenied), plain.Line(r.Refused, 80)
-	e.Heard.Model = plain.Line(r.Model, 80)
+	e.Activity.Model = plain.Line(r.Model, 80)
 	e.Usage = r.Used
 	return e
 }

@@ -17,12 +17,12 @@ import (
 // and open-N. used says when the folder was last opened for a session. open-N is there while what a session does in
 // lane-N is not handed in.
 const (
-	usedFile = "used"
-	goneMark = "gone-" // begins the name of a folder that is being removed
+	usedFile      = "used"
+	removalPrefix = "gone-" // begins the name of a folder that is being removed
 )
 
-// keptFor is how long the folder of a run stays in which no session begins. A run that goes on later sends all anew.
-const keptFor = 7 * 24 * time.Hour
+// retention is how long the folder of a run stays in which no session begins. A run that goes on later sends all anew.
+const retention = 7 * 24 * time.Hour
 
 // opens makes the folder of a run, if there is none, and keeps it from Tidy.
 func opens(runDir string) error {
@@ -37,7 +37,7 @@ func Tidy(dir string, say func(text string)) {
 	all, err := os.ReadDir(dir)
 	for _, e := range all {
 		path := filepath.Join(dir, e.Name())
-		gone := strings.HasPrefix(e.Name(), goneMark) && e.IsDir()
+		gone := strings.HasPrefix(e.Name(), removalPrefix) && e.IsDir()
 		if gone || fetched().MatchString(e.Name()) && e.Type().IsRegular() {
 			err = errors.Join(err, loopdir.RemoveAll(path))
 			continue
@@ -48,7 +48,7 @@ func Tidy(dir string, say func(text string)) {
 		case open:
 			say(fmt.Sprintf("%s has work of an old run that was not handed in; it stays until you remove it", path))
 		default: // a folder that is removed in part must not look like one that can be used
-			gone := filepath.Join(dir, goneMark+e.Name())
+			gone := filepath.Join(dir, removalPrefix+e.Name())
 			if failed := os.Rename(path, gone); failed != nil {
 				err = errors.Join(err, failed)
 				continue
@@ -73,7 +73,7 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 // was not handed in. A folder that has anything else was not made by a worker.
 func oldRun(path string) (old, open bool) {
 	info, err := os.Lstat(filepath.Join(path, usedFile))
-	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < keptFor {
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < retention {
 		return false, false
 	}
 	all, err := os.ReadDir(path)

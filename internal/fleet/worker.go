@@ -28,12 +28,12 @@ type Worker struct {
 	Lanes  int
 
 	// Agent finds the agent for the name that a run asks for.
-	Agent   func(name string) (agent.Row, error)
-	Asked   agent.Asked // what a person here says of the sessions; the run says the model and the effort
-	Kill    <-chan struct{}
-	Version string      // of this program
-	Say     func(Event) // tells people what happens; several lanes may call it
-	Health  Health
+	Agent        func(name string) (agent.Row, error)
+	AgentOptions agent.Options // what a person here says of the sessions; the run says the model and the effort
+	Kill         <-chan struct{}
+	Version      string      // of this program
+	Say          func(Event) // tells people what happens; several lanes may call it
+	Health       Health
 
 	fetching sync.Mutex                // guards repos, and what comes into them
 	repos    map[string]*worktree.Repo // by the run's id
@@ -66,7 +66,7 @@ func (w *Worker) Serve(ctx context.Context) error {
 				if refused := joined.Err(); refused != nil { // for good
 					return refused
 				}
-				if err := l.again(ctx, err); err != nil {
+				if err := l.retry(ctx, err); err != nil {
 					return err
 				}
 			}
@@ -81,9 +81,9 @@ func (w *Worker) say(text string) { w.Say(Event{Text: text}) }
 // lane is one of a worker's.
 type lane struct {
 	*Worker
-	number int
-	failed int    // times in a row that something failed which may be over soon
-	open   string // the file that says that the lane has work which is not handed in
+	number   int
+	failures int    // times in a row that something failed which may be over soon
+	open     string // the file that says that the lane has work which is not handed in
 }
 
 // The times that a lane tries again in a row, and how long it waits before each: the engine may be away for long.
@@ -92,22 +92,22 @@ const (
 	tryPause = 3 * time.Second
 )
 
-// again decides what becomes of an error: the lane tries again, unless its agent cannot work, or it has tried for long.
-func (l *lane) again(ctx context.Context, err error) error {
+// retry decides what becomes of an error: the lane tries again, unless its agent cannot work, or it has tried for long.
+func (l *lane) retry(ctx context.Context, err error) error {
 	var rest *pause
 	switch {
 	case err == nil:
-		l.failed = 0
+		l.failures = 0
 		return nil
 	case ctx.Err() != nil: // the worker ends
 		return nil
 	case errors.As(err, &rest):
 		return rest.wait(ctx)
-	case errors.As(err, new(*unableError)) || l.failed >= tries:
+	case errors.As(err, new(*unableError)) || l.failures >= tries:
 		return err
 	}
-	l.failed++
-	if l.failed == 1 {
+	l.failures++
+	if l.failures == 1 {
 		l.say("", "waits, and tries again: "+err.Error())
 	}
 	return (&pause{until: time.Now().Add(tryPause)}).wait(ctx)
@@ -146,7 +146,7 @@ func (l *lane) next(ctx context.Context, joined *jobs.Worker) error {
 		_ = os.Remove(l.open) // another session does it anew
 		lost := cmp.Or(joined.Err(), context.Cause(t.Context()))
 		l.say(t.Feature, "is lost, and what was done here is dropped: "+lost.Error())
-		l.Health.lost.Add(1)
+		l.Health.lostSessions.Add(1)
 		return nil
 	}
 	l.say(t.Feature, "is given back: "+err.Error())
@@ -200,7 +200,7 @@ func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string,
 	if err != nil {
 		return r, "", err
 	}
-	asked := l.Asked
+	asked := l.AgentOptions
 	if o.Model != "" && agent.IsModel(o.Model) {
 		asked.Model = o.Model
 	}
@@ -208,7 +208,7 @@ func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string,
 		asked.Effort = o.Effort
 	}
 	e := agent.Session{
-		Row: row, Asked: asked, Prompt: o.Prompt, Dir: co.tree.Project(), Guard: l.Env.Self,
+		Row: row, Options: asked, Prompt: o.Prompt, Dir: co.tree.Project(), Guard: l.Env.Self,
 		Env:   append(agent.Environ(l.Env.Vars), loop.RunVar+"="+o.Run),
 		Limit: o.Timeout, Idle: o.Idle, Kill: l.Kill,
 	}.Run(ctx)
@@ -221,10 +221,10 @@ func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string,
 	}
 	r = report{
 		Schema: schema, Commit: o.Commit, Class: e.Class, Message: last(e.Message),
-		Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Model: e.Heard.Model, Denied: e.Denied,
+		Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Model: e.Activity.Model, Denied: e.Denied,
 		Refused: e.Refused, Used: e.Usage,
 	}
-	r.Claims, r.Notes = co.claims(o), co.noted(o)
+	r.Claims, r.Notes = co.claims(o), co.newNotes(o)
 	if err != nil || commit == o.Commit {
 		return r, "", err
 	}
@@ -242,7 +242,7 @@ func (l *lane) work(ctx context.Context, t *jobs.Task) (r report, bundle string,
 }
 
 // unable returns an error if a session says nothing about the feature, but about this machine or its provider.
-func unable(e agent.Ended) error {
+func unable(e agent.Result) error {
 	switch e.Class {
 	case agent.Limit:
 		until := e.Until

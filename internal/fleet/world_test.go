@@ -27,7 +27,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-func init() { gittest.Apart() }
+func init() { gittest.Isolate() }
 
 const (
 	listFile = "feature_list.json"
@@ -40,7 +40,7 @@ type world struct {
 	dir, top string
 	repo     *worktree.Repo
 	lane     *worktree.Tree
-	hands    *Hands
+	hands    *Dispatcher
 	begin    string // the commit of the project
 	mu       sync.Mutex
 	said     []string // what people are told
@@ -61,7 +61,7 @@ func newWorld(t testing.TB) *world {
 	w.git(w.top, "-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "First")
 	w.begin = w.git(w.top, "rev-parse", "HEAD")
 	options := worktree.Options{Project: w.top, Env: os.Environ(), Except: []string{listFile},
-		Own: filepath.Join(dir, "lanes.git"), Keep: true}
+		PrivateDir: filepath.Join(dir, "lanes.git"), Keep: true}
 	w.repo, err = worktree.Open(t.Context(), options)
 	w.ok(err)
 	t.Cleanup(w.repo.Close)
@@ -114,13 +114,13 @@ func (w *world) join(name string) *jobs.Worker {
 }
 
 // session works one session of a feature in the lane.
-func (w *world) session(ctx context.Context, feature string) run.Worked {
+func (w *world) session(ctx context.Context, feature string) run.SessionResult {
 	if w.believes {
 		return w.believe(ctx, w.job(feature))
 	}
 	got := w.hands.Work(ctx, w.job(feature))
-	if got.Kept != nil {
-		got.Kept()
+	if got.Confirm != nil {
+		got.Confirm()
 	}
 	return got
 }
@@ -146,8 +146,8 @@ func (w *world) claim() *record.Claim {
 }
 
 // believe is Work for a run that doubts nothing: it takes what a worker says, and whatever its bundle has.
-func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
-	one := &session{Hands: w.hands, Job: j}
+func (w *world) believe(ctx context.Context, j run.Job) run.SessionResult {
+	one := &session{Dispatcher: w.hands, Job: j}
 	var err error
 	one.tip, _, err = j.Tree.Commit(ctx, "Begin a session")
 	w.ok(err)
@@ -168,7 +168,7 @@ func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
 	}
 	w.ok(j.Tree.Take(ctx, commit))
 	one.offer.End(true)
-	done := run.Worked{}
+	done := run.SessionResult{}
 	done.Class = agent.Done
 	return done
 }
@@ -265,7 +265,7 @@ func (w *world) lies(ctx context.Context, worker *jobs.Worker, text string, what
 			bundle = w.bundle(o, all)
 		}
 		err = c.Submit(ctx, said, bundle)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, jobs.ErrLost) && worker.Connected() {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, jobs.ErrClaimLost) && worker.Connected() {
 			w.Error(err)
 		}
 	}
@@ -280,7 +280,9 @@ func (w *world) bundle(o order, all []hostile.Object) string {
 
 // try works a session with one worker. If no good comes of that, another one comes. It returns how the session ended,
 // what people were told, and what there is that must not be.
-func (w *world) try(worker, good *jobs.Worker, text string, what hand) (got run.Worked, told string, bad []string) {
+func (w *world) try(
+	worker, good *jobs.Worker, text string, what hand,
+) (got run.SessionResult, told string, bad []string) {
 	ctx, stop := context.WithCancel(w.Context())
 	w.ok(w.lane.Reset(ctx, w.begin))
 	w.ok(w.lane.WriteFile(listFile, []byte(listText)))
@@ -289,7 +291,7 @@ func (w *world) try(worker, good *jobs.Worker, text string, what hand) (got run.
 	w.mu.Unlock()
 	var all sync.WaitGroup
 	all.Go(func() { w.lies(ctx, worker, text, what) })
-	ended := make(chan run.Worked, 1)
+	ended := make(chan run.SessionResult, 1)
 	go func() { ended <- w.session(ctx, "a") }()
 	for got.Class == "" {
 		select {

@@ -18,9 +18,9 @@ func Environ() []string {
 	return env
 }
 
-// Apart sets Vars for the test and what it starts, and takes the user's home away, which is the only way to their
+// Isolate sets Vars for the test and what it starts, and takes the user's home away, which is the only way to their
 // configuration that the product leaves to git. A process of a test has the environment that the test gave it.
-func Apart() {
+func Isolate() {
 	if os.Getenv("GIT_ATTR_NOSYSTEM") != "" {
 		return
 	}

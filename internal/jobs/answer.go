@@ -47,7 +47,7 @@ func (w *peer) hears(h *Hub) nats.MsgHandler {
 		case "take":
 			h.later(w, m, func() (message, error) { return h.take(w, q) })
 		case "done":
-			h.later(w, m, func() (message, error) { return h.done(q) })
+			h.later(w, m, func() (message, error) { return h.takeWork(q) })
 		case "beat", "get", "put", "drop":
 			a, err := h.now(verb, q)
 			answer(m, a, err)
@@ -59,8 +59,8 @@ func (w *peer) hears(h *Hub) nats.MsgHandler {
 
 func answer(m *nats.Msg, a message, err error) {
 	switch {
-	case errors.Is(err, ErrLost):
-		a.Lost = true
+	case errors.Is(err, ErrClaimLost):
+		a.ClaimLost = true
 	case errors.Is(err, errLater):
 		a.Later = true
 	case err != nil:
@@ -91,11 +91,11 @@ func (h *Hub) later(w *peer, m *nats.Msg, do func() (message, error)) {
 func (h *Hub) take(w *peer, q message) (a message, err error) {
 	h.mu.Lock()
 	c := h.claims[q.Claim]
-	if _, kept := h.kept[q.Claim]; kept || h.workers[w.Name] != w { // an old question that comes late
+	if _, kept := h.acceptedIDs[q.Claim]; kept || h.workers[w.Name] != w { // an old question that comes late
 		h.unlock()
-		return a, ErrLost
+		return a, ErrClaimLost
 	}
-	if c != nil && c.offer.old && !c.done { // it is not known what the worker was to be told, and it has not started
+	if c != nil && c.offer.old && !c.hasWork { // it is not known what the worker was to be told, and it has not started
 		h.lose(c.offer)
 		c = nil
 	}
@@ -106,7 +106,7 @@ func (h *Hub) take(w *peer, q message) (a message, err error) {
 		h.assign()
 		h.unlock()
 		select {
-		case c = <-mine.got:
+		case c = <-mine.reply:
 		case <-time.After(waitTime):
 		case <-h.ctx.Done():
 		}
@@ -126,26 +126,26 @@ func (h *Hub) take(w *peer, q message) (a message, err error) {
 	h.mu.Lock()
 	defer h.unlock()
 	if h.claims[q.Claim] == c {
-		a.Job = &given{c.Feature, c.Attempt, c.offer.Body, h.opts.Lease}
+		a.Job = &assignment{c.Feature, c.Attempt, c.offer.Body, h.opts.Lease}
 	}
 	return a, nil
 }
 
-// done takes up work that has arrived. The answer is the run's: it has the work, or does not want it.
-func (h *Hub) done(q message) (a message, err error) {
+// takeWork takes up work that has arrived. The answer is the run's: it has the work, or does not want it.
+func (h *Hub) takeWork(q message) (a message, err error) {
 	h.mu.Lock()
 	c := h.claims[q.Claim]
-	heard := c != nil && c.done
+	heard := c != nil && c.hasWork
 	h.unlock()
 	if c != nil && !heard {
-		a.Again, err = h.arrive(c, q)
-		if err != nil || a.Again {
+		a.Resend, err = h.arrive(c, q)
+		if err != nil || a.Resend {
 			return a, err
 		}
 	}
 	if c != nil {
 		select {
-		case <-c.gone:
+		case <-c.end:
 		case <-time.After(waitTime):
 			return a, errLater
 		case <-h.ctx.Done():
@@ -154,8 +154,8 @@ func (h *Hub) done(q message) (a message, err error) {
 	}
 	h.mu.Lock()
 	defer h.unlock()
-	if _, kept := h.kept[q.Claim]; !kept {
-		err = ErrLost
+	if _, kept := h.acceptedIDs[q.Claim]; !kept {
+		err = ErrClaimLost
 	}
 	return a, err
 }
@@ -175,8 +175,8 @@ func (h *Hub) arrive(c *claim, q message) (again bool, err error) {
 	}
 	h.mu.Lock()
 	defer h.unlock()
-	if h.claims[c.ID] == c && !c.done {
-		c.done = true
+	if h.claims[c.ID] == c && !c.hasWork {
+		c.hasWork = true
 		c.offer.Done <- s
 	}
 	return false, nil
@@ -187,15 +187,15 @@ func (h *Hub) now(verb string, q message) (a message, err error) {
 	h.mu.Lock()
 	c := h.claims[q.Claim]
 	if c != nil {
-		c.heard = time.Now()
+		c.lastSeen = time.Now()
 	}
-	_, kept := h.kept[q.Claim]
+	_, kept := h.acceptedIDs[q.Claim]
 	switch {
 	case verb == "drop":
 		h.drop(c, q)
 	case c == nil && !kept:
-		err = ErrLost
-	case kept, c.done: // an answer was lost, or is on its way
+		err = ErrClaimLost
+	case kept, c.hasWork: // an answer was lost, or is on its way
 		verb = "beat"
 	}
 	h.unlock()
@@ -212,7 +212,7 @@ func (h *Hub) now(verb string, q message) (a message, err error) {
 // drop takes back what a worker gives back: the job, or the question for one. c may be nil. The caller holds h.mu.
 func (h *Hub) drop(c *claim, q message) {
 	h.forget(q.Claim)
-	if c == nil || c.done {
+	if c == nil || c.hasWork {
 		return
 	}
 	h.say("%s on %s gives %s back: %s", c.Worker(), c.Machine, c.Feature, plain.Line(q.Why, 300))
@@ -244,7 +244,7 @@ func (h *Hub) put(c *claim, q message) error {
 	switch {
 	case h.claims[c.ID] != c: // it was lost meanwhile
 		_ = os.Remove(h.work(c))
-		return ErrLost
+		return ErrClaimLost
 	case err != nil:
 		return errLater
 	}

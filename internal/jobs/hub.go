@@ -20,23 +20,23 @@ import (
 
 // Hub gives jobs to workers, and takes their work. There is one for a loop: the process that has the folder's lock.
 type Hub struct {
-	opts   Options
-	lock   *os.File // of the folder
-	nc     *nats.Conn
-	server *server // nil: a person runs it
-	ctx    context.Context
-	end    context.CancelFunc
-	gone   sync.WaitGroup
+	opts       Options
+	lock       *os.File // of the folder
+	nc         *nats.Conn
+	server     *server // nil: a person runs it
+	ctx        context.Context
+	end        context.CancelFunc
+	background sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows, and is locked after Offer.turn
-	offers  map[string]*Offer
-	claims  map[string]*claim   // by id
-	kept    map[string]struct{} // the ids of claims that are over, and whose work the run has
-	free    []*Offer            // that workers may take, the oldest first
-	asks    []*ask              // for jobs, the oldest first
-	workers map[string]*peer
-	live    time.Time // since when workers can be heard
-	news    []string  // what people are to be told
+	mu          sync.Mutex // guards what follows, and is locked after Offer.turn
+	offers      map[string]*Offer
+	claims      map[string]*claim   // by id
+	acceptedIDs map[string]struct{} // the ids of claims that are over, and whose work the run has
+	free        []*Offer            // that workers may take, the oldest first
+	asks        []*ask              // for jobs, the oldest first
+	workers     map[string]*peer
+	live        time.Time // since when workers can be heard
+	news        []string  // what people are to be told
 }
 
 // Offer is a job that workers may take, or have taken.
@@ -44,11 +44,11 @@ type Offer struct {
 	Job
 	Done chan Submission // the work: once for each claim
 
-	hub  *Hub
-	old  bool               // it goes on with a claim of an earlier process, and nobody else may take it
-	save func(*Claim) error // has the run save who has the job; nil: the run has not said whether it goes on with it
-	turn sync.Mutex         // orders what is saved
-	over bool               // it is withdrawn
+	hub       *Hub
+	old       bool               // it goes on with a claim of an earlier process, and nobody else may take it
+	save      func(*Claim) error // has the run save who has the job; nil: the run has not said whether it goes on with it
+	turn      sync.Mutex         // orders what is saved
+	withdrawn bool               // it is withdrawn
 
 	attempt int
 	claim   *claim // nil: nobody has it
@@ -57,18 +57,18 @@ type Offer struct {
 // claim is a Claim that counts.
 type claim struct {
 	Claim
-	offer *Offer
-	saved bool          // the run has saved it
-	heard time.Time     // when its worker was heard last
-	done  bool          // the work is there
-	gone  chan struct{} // is closed when the claim is over
+	offer    *Offer
+	saved    bool          // the run has saved it
+	lastSeen time.Time     // when its worker was heard last
+	hasWork  bool          // the work is there
+	end      chan struct{} // is closed when the claim is over
 }
 
 // ask is a question for a job.
 type ask struct {
 	message
 	worker *peer
-	got    chan *claim // gets one claim at most
+	reply  chan *claim // gets one claim at most
 }
 
 // peer is a worker that may come.
@@ -82,13 +82,13 @@ type peer struct {
 // Open opens the engine of a run. With Embedded it starts a server. The error is ErrLocked if another process has the
 // folder.
 func Open(ctx context.Context, o Options) (*Hub, error) {
-	o = o.filled()
+	o = o.withDefaults()
 	lock, err := lockFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	h := &Hub{
-		opts: o, lock: lock, offers: map[string]*Offer{}, claims: map[string]*claim{}, kept: map[string]struct{}{},
+		opts: o, lock: lock, offers: map[string]*Offer{}, claims: map[string]*claim{}, acceptedIDs: map[string]struct{}{},
 		workers: map[string]*peer{},
 	}
 	h.ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.live = time.Now()
-	h.gone.Go(h.watch)
+	h.background.Go(h.watch)
 	return h, nil
 }
 
@@ -122,17 +122,17 @@ func (h *Hub) open(ctx context.Context) (err error) {
 		h.offers[c.Feature] = o
 		h.give(o, c).saved = true
 	}
-	for _, id := range h.opts.Kept {
-		h.kept[id] = struct{}{}
+	for _, id := range h.opts.AcceptedIDs {
+		h.acceptedIDs[id] = struct{}{}
 	}
-	is, err := change(h.opts.Dir, func(a *about) error { return a.named(h.opts.Loop) })
+	is, err := change(h.opts.Dir, func(a *about) error { return a.setName(h.opts.Loop) })
 	if err != nil {
 		return err
 	}
 	h.opts.Loop = is.Name
 	enter := h.external
 	if h.opts.URL == Embedded {
-		enter = h.embedded
+		enter = h.startServer
 	}
 	if err := enter(ctx, &is); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (h *Hub) Address() string { return h.opts.URL }
 // Close ends the hub and its server. Workers keep what they have.
 func (h *Hub) Close() error {
 	h.end()
-	h.gone.Wait()
+	h.background.Wait()
 	if h.nc != nil {
 		h.nc.Close()
 	}
@@ -259,9 +259,9 @@ func (o *Offer) End(kept bool) {
 	o.hub.mu.Lock()
 	defer o.hub.unlock()
 	if o.claim != nil && kept {
-		o.hub.kept[o.claim.ID] = struct{}{}
+		o.hub.acceptedIDs[o.claim.ID] = struct{}{}
 	}
-	o.over = true
+	o.withdrawn = true
 	o.hub.release(o)
 	o.hub.free = slices.DeleteFunc(o.hub.free, func(one *Offer) bool { return one == o })
 	if o.hub.offers[o.Feature] == o {
@@ -288,7 +288,7 @@ func (o *Offer) Refuse(c Claim, why string) {
 		return
 	}
 	state := "claimed"
-	if o.claim.done {
+	if o.claim.hasWork {
 		state = "submitted"
 	}
 	o.hub.say("%s on %s has %s in a way that makes no sense, which counts for nothing: %s", c.Worker(), c.Machine, state,
@@ -299,7 +299,7 @@ func (o *Offer) Refuse(c Claim, why string) {
 
 // give makes a claim. The caller holds h.mu.
 func (h *Hub) give(o *Offer, is Claim) *claim {
-	c := &claim{Claim: is, offer: o, heard: time.Now(), gone: make(chan struct{})}
+	c := &claim{Claim: is, offer: o, lastSeen: time.Now(), end: make(chan struct{})}
 	o.claim = c
 	h.claims[c.ID] = c
 	return c
@@ -313,7 +313,7 @@ func (h *Hub) release(o *Offer) {
 	}
 	o.claim = nil
 	delete(h.claims, c.ID)
-	close(c.gone)
+	close(c.end)
 	_ = os.Remove(h.work(c))
 	select {
 	case <-o.Done: // nobody has taken it
@@ -341,7 +341,7 @@ func (o *Offer) tell() error {
 	h := o.hub
 	h.mu.Lock()
 	c, save := o.claim, o.save
-	nothing := o.over || save == nil || c != nil && c.saved
+	nothing := o.withdrawn || save == nil || c != nil && c.saved
 	h.unlock()
 	if nothing {
 		return nil
@@ -356,7 +356,7 @@ func (o *Offer) tell() error {
 	switch {
 	case err == nil:
 		c.saved = true
-		c.heard = time.Now()
+		c.lastSeen = time.Now()
 	case o.claim == c:
 		h.release(o)
 		h.free = append(h.free, o)
@@ -377,7 +377,7 @@ func (h *Hub) assign() {
 		h.free = h.free[1:]
 		h.forget(a.Claim)
 		o.attempt++
-		a.got <- h.give(o, Claim{
+		a.reply <- h.give(o, Claim{
 			Feature: o.Feature, ID: a.Claim, Attempt: o.attempt, Since: time.Now(),
 			Machine: cmp.Or(plain.Line(a.Machine, 80), "a machine without a name"),
 		})

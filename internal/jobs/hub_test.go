@@ -66,7 +66,7 @@ func TestWithdrawn(t *testing.T) {
 			task := take(t, w.join("w"))
 			done := submits(t, task, "")
 			end(w, o, next(t, o).Claim)
-			if err := <-done; !errors.Is(err, ErrLost) || task.Context().Err() == nil {
+			if err := <-done; !errors.Is(err, ErrClaimLost) || task.Context().Err() == nil {
 				t.Errorf("the worker hears %v", err)
 			}
 		})
@@ -109,7 +109,7 @@ func TestSilent(t *testing.T) {
 	if other.Attempt != 3 || !w.hears("dead on machine of dead has not answered for ") {
 		t.Errorf("the other one has attempt %d", other.Attempt)
 	}
-	if err := w.ask(t, "dead", "beat", message{Claim: task.id}); !errors.Is(err, ErrLost) {
+	if err := w.ask(t, "dead", "beat", message{Claim: task.id}); !errors.Is(err, ErrClaimLost) {
 		t.Errorf("the dead one hears %v", err)
 	}
 	done := submits(t, other, "")
@@ -153,7 +153,7 @@ func TestRunKilled(t *testing.T) {
 		t.Errorf("work that is there is lost by a question: %v", err)
 	}
 	check(t, w.Close())
-	w.opts.Kept = []string{s.ID}
+	w.opts.AcceptedIDs = []string{s.ID}
 	w.record.claims = nil
 	w.again()
 	check(t, <-done)
@@ -170,7 +170,7 @@ func TestLeft(t *testing.T) {
 	w.again()
 	w.Leave("b")
 	for feature, lost := range map[string]bool{"a": false, "b": true} {
-		if err := w.ask(t, "w", "beat", message{Claim: "w." + feature}); errors.Is(err, ErrLost) != lost {
+		if err := w.ask(t, "w", "beat", message{Claim: "w." + feature}); errors.Is(err, ErrClaimLost) != lost {
 			t.Errorf("%s: the worker hears %v", feature, err)
 		}
 	}

@@ -37,12 +37,12 @@ type Options struct {
 	Log     func(text string) // is told what people may want to know; nil: nobody is
 
 	// Of a run:
-	Loop   string        // as people call it
-	Dir    string        // for its lock, the keys of workers, files that jobs begin with, and work that arrives
-	Listen string        // where the embedded server listens, HOST:PORT; "": on loopback, at a free port
-	Lease  time.Duration // how long a worker may be silent; 0: UsualLease
-	Claims []Claim       // that an earlier process of the run has saved
-	Kept   []string      // the ids of those whose work the run has
+	Loop        string        // as people call it
+	Dir         string        // for its lock, the keys of workers, files that jobs begin with, and work that arrives
+	Listen      string        // where the embedded server listens, HOST:PORT; "": on loopback, at a free port
+	Lease       time.Duration // how long a worker may be silent; 0: UsualLease
+	Claims      []Claim       // that an earlier process of the run has saved
+	AcceptedIDs []string      // the ids of those whose work the run has
 
 	// Of a worker: its credential, or a file that has it.
 	Creds string
@@ -92,32 +92,32 @@ const MaxClaims = 8
 
 // Errors that callers tell apart.
 var (
-	// ErrLost means that a claim is lost: another worker has the job, or nobody shall work on it.
-	ErrLost = errors.New("the claim is lost: the feature was given to another worker, or withdrawn")
+	// ErrClaimLost means that a claim is lost: another worker has the job, or nobody shall work on it.
+	ErrClaimLost = errors.New("the claim is lost: the feature was given to another worker, or withdrawn")
 	// ErrLocked means that another process gives out the jobs of this loop.
 	ErrLocked = errors.New("another process gives out the work of this loop")
 )
 
 // message is each question and each answer.
 type message struct {
-	Claim   string `json:"c,omitempty"`
-	Machine string `json:"m,omitempty"` // take
-	File    string `json:"f,omitempty"` // get: its name
-	At      int64  `json:"o,omitempty"` // get and put: where in the file
-	Data    []byte `json:"b,omitempty"`
-	Size    int64  `json:"z,omitempty"` // of the whole file
-	Sum     string `json:"d,omitempty"` // done: the SHA-256 of the work; "": there is none
-	Report  []byte `json:"r,omitempty"` // done
-	Why     string `json:"w,omitempty"` // drop
-	Job     *given `json:"j,omitempty"` // the answer to take; nil: there is none yet
-	Lost    bool   `json:"l,omitempty"` // the claim is lost
-	Again   bool   `json:"a,omitempty"` // the answer to done: the work did not arrive whole
-	Later   bool   `json:"y,omitempty"` // there is no answer yet
-	Err     string `json:"e,omitempty"` // why there is no answer
+	Claim     string      `json:"c,omitempty"`
+	Machine   string      `json:"m,omitempty"` // take
+	File      string      `json:"f,omitempty"` // get: its name
+	At        int64       `json:"o,omitempty"` // get and put: where in the file
+	Data      []byte      `json:"b,omitempty"`
+	Size      int64       `json:"z,omitempty"` // of the whole file
+	Sum       string      `json:"d,omitempty"` // done: the SHA-256 of the work; "": there is none
+	Report    []byte      `json:"r,omitempty"` // done
+	Why       string      `json:"w,omitempty"` // drop
+	Job       *assignment `json:"j,omitempty"` // the answer to take; nil: there is none yet
+	ClaimLost bool        `json:"l,omitempty"` // the claim is lost
+	Resend    bool        `json:"a,omitempty"` // the answer to done: the work did not arrive whole
+	Later     bool        `json:"y,omitempty"` // there is no answer yet
+	Err       string      `json:"e,omitempty"` // why there is no answer
 }
 
-// given is a job as a worker gets it.
-type given struct {
+// assignment is a job as a worker gets it.
+type assignment struct {
 	Feature string        `json:"f"`
 	Attempt int           `json:"a"`
 	Body    []byte        `json:"b"`
@@ -150,7 +150,7 @@ func errName(what, name string) error {
 		what)
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	if o.Lease == 0 {
 		o.Lease = UsualLease
 	}

@@ -27,13 +27,13 @@ const aboutFile = "engine.json"
 
 // about is what other processes of this user need to know of a loop's engine. Only this user can read it.
 type about struct {
-	Name    string   `json:"name"`             // how the loop is called on servers
-	URL     string   `json:"url,omitempty"`    // what a worker types; of a run that is over it may come again
-	Listen  string   `json:"listen,omitempty"` // where the embedded server listened last
-	Pin     string   `json:"pin,omitempty"`    // SHA-256 of its certificate
-	Own     bool     `json:"own,omitempty"`    // a person runs the server
-	Seed    string   `json:"seed,omitempty"`   // of the key of the loop's runs
-	Workers []worker `json:"workers,omitempty"`
+	Name     string   `json:"name"`             // how the loop is called on servers
+	URL      string   `json:"url,omitempty"`    // what a worker types; of a run that is over it may come again
+	Listen   string   `json:"listen,omitempty"` // where the embedded server listened last
+	Pin      string   `json:"pin,omitempty"`    // SHA-256 of its certificate
+	External bool     `json:"own,omitempty"`    // a person runs the server
+	Seed     string   `json:"seed,omitempty"`   // of the key of the loop's runs
+	Workers  []worker `json:"workers,omitempty"`
 }
 
 // worker is one that may come.
@@ -83,9 +83,9 @@ func change(dir string, do func(a *about) error) (a about, err error) {
 	return a, replace(dir, aboutFile, append(text, '\n'))
 }
 
-// named chooses how a loop is called on servers, and makes the key of its runs. All runs of the loop have the same
+// setName chooses how a loop is called on servers, and makes the key of its runs. All runs of the loop have the same
 // ones, so a worker's credential outlives a run. Loops of one name in two projects get two.
-func (a *about) named(loop string) (err error) {
+func (a *about) setName(loop string) (err error) {
 	if a.Name == "" {
 		clean := regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(loop, "-")
 		a.Name = fmt.Sprintf("%.40s-%s", clean, nonce())
@@ -126,13 +126,13 @@ func Token(dir, loop, url, name string) (c Credential, err error) {
 		return c, errName("worker", name)
 	}
 	_, err = change(dir, func(a *about) error {
-		if url != "" && (url != a.URL || !a.Own) {
-			a.URL, a.Own, a.Pin = url, true, ""
+		if url != "" && (url != a.URL || !a.External) {
+			a.URL, a.External, a.Pin = url, true, ""
 		}
 		if a.URL == "" {
 			return ErrNoEngine
 		}
-		if err := a.named(loop); err != nil {
+		if err := a.setName(loop); err != nil {
 			return err
 		}
 		c = Credential{URL: a.URL, Loop: a.Name, Worker: name, Pin: a.Pin}
@@ -182,7 +182,7 @@ func Look(dir string) (e Engine, err error) {
 // runs of the loop and its workers, and nobody else. It is empty if the server is a part of the loop's runs.
 func Authorization(dir string) (string, error) {
 	a, err := read(dir)
-	if err != nil || !a.Own {
+	if err != nil || !a.External {
 		return "", err
 	}
 	return a.users()
@@ -259,8 +259,8 @@ func (c Credential) options() ([]nats.Option, error) {
 	return options, nil
 }
 
-// written returns when the file of about was written last.
-func written(dir string) time.Time {
+// writeTime returns when the file of about was written last.
+func writeTime(dir string) time.Time {
 	info, err := os.Stat(filepath.Join(dir, aboutFile))
 	if err != nil {
 		return time.Time{}

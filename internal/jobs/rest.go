@@ -71,7 +71,7 @@ func (h *Hub) watch() {
 		h.judge(last)
 		h.assign() // somebody may have rested
 		h.unlock()
-		at := written(h.opts.Dir)
+		at := writeTime(h.opts.Dir)
 		if at.Equal(seen) {
 			continue
 		}
@@ -94,13 +94,13 @@ func (h *Hub) judge(last time.Time) {
 		h.live = time.Now()
 	}
 	for _, c := range h.claims {
-		since := c.heard
+		since := c.lastSeen
 		if since.Before(h.live) {
 			since = h.live
 		}
-		if c.saved && !c.done && time.Since(since) > h.opts.Lease {
+		if c.saved && !c.hasWork && time.Since(since) > h.opts.Lease {
 			h.say("%s on %s has not answered for %s; %s is offered again", c.Worker(), c.Machine,
-				time.Since(c.heard).Round(time.Second), c.Feature)
+				time.Since(c.lastSeen).Round(time.Second), c.Feature)
 			h.vain(c)
 			h.lose(c.offer)
 		}

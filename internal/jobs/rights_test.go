@@ -124,7 +124,7 @@ func TestForeign(t *testing.T) {
 			check(t, err)
 			var a message
 			check(t, json.Unmarshal(m.Data, &a))
-			if !a.Lost && a.Err == "" && (verb != "drop" || q.Claim != "liar.x") {
+			if !a.ClaimLost && a.Err == "" && (verb != "drop" || q.Claim != "liar.x") {
 				t.Errorf("%s: %s is answered with %s", what, verb, m.Data)
 			}
 		}
@@ -158,7 +158,7 @@ func TestForeign(t *testing.T) {
 		_, err := mine.ask(t.Context(), "put", message{Data: []byte("x")})
 		check(t, err)
 		q.Claim = mine.id
-		if a, err := liar.ask(t.Context(), "done", q, answerTime); err != nil || !a.Again {
+		if a, err := liar.ask(t.Context(), "done", q, answerTime); err != nil || !a.Resend {
 			t.Errorf("%s: the answer is %+v, %v", what, a, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestCredentials(t *testing.T) {
 	if !strings.HasPrefix(w.Address(), "tls://") {
 		t.Fatalf("the address is %s", w.Address())
 	}
-	url := "tls://" + instead(w.server.address(), "127.0.0.1") // the machine's name may not lead here
+	url := "tls://" + replaceHost(w.server.address(), "127.0.0.1") // the machine's name may not lead here
 	good := func() Credential {
 		k, err := Token(w.opts.Dir, "tests", "", "w")
 		check(t, err)

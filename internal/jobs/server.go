@@ -134,21 +134,21 @@ func (s *server) admit(a about) error {
 	return s.ReloadOptions(s.opts.Clone())
 }
 
-// embedded starts the server, and connects to it in this process.
-func (h *Hub) embedded(ctx context.Context, is *about) (err error) {
+// startServer starts the server, and connects to it in this process.
+func (h *Hub) startServer(ctx context.Context, is *about) (err error) {
 	h.server, err = serve(ctx, h.opts.Dir, h.opts.Listen, *is)
 	if err != nil {
 		return err
 	}
 	is.Listen = h.server.address()
 	is.Pin = ""
-	is.Own = false
+	is.External = false
 	scheme := "nats://"
 	if tls := h.server.opts.TLSConfig; tls != nil {
 		is.Pin = pinOf(tls.Certificates[0].Certificate[0])
 		scheme = "tls://"
 	}
-	is.URL = scheme + instead(is.Listen, cmp.Or(h.opts.Machine, "127.0.0.1"))
+	is.URL = scheme + replaceHost(is.Listen, cmp.Or(h.opts.Machine, "127.0.0.1"))
 	options, err := Credential{Seed: is.Seed}.options()
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (h *Hub) external(ctx context.Context, is *about) error {
 	if err != nil {
 		return err
 	}
-	is.URL, is.Pin, is.Own = h.opts.URL, "", true
+	is.URL, is.Pin, is.External = h.opts.URL, "", true
 	h.nc, err = h.opts.connect(ctx, runName, append(options, nats.DisconnectErrHandler(func(nc *nats.Conn, _ error) {
 		if !nc.IsClosed() {
 			h.opts.Log("the connection is lost; connecting again")
@@ -180,8 +180,8 @@ func (h *Hub) external(ctx context.Context, is *about) error {
 	return err
 }
 
-// instead puts a host in the place of one that stands for all names of the machine.
-func instead(address, host string) string {
+// replaceHost puts a host in the place of one that stands for all names of the machine.
+func replaceHost(address, host string) string {
 	all, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(all); err != nil || all != "" && (ip == nil || !ip.IsUnspecified()) {
 		return address

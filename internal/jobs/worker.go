@@ -36,7 +36,7 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o = o.filled()
+	o = o.withDefaults()
 	o.URL, o.Loop = cmp.Or(o.URL, c.URL), c.Loop
 	switch {
 	case !validName(c.Loop):
@@ -145,8 +145,8 @@ func (w *Worker) ask(ctx context.Context, verb string, q message, while time.Dur
 		case w.Err() != nil:
 			return a, w.Err()
 		case err != nil, a.Later:
-		case a.Lost:
-			return a, ErrLost
+		case a.ClaimLost:
+			return a, ErrClaimLost
 		case a.Err != "":
 			return a, errors.New(a.Err)
 		default:
@@ -208,7 +208,7 @@ const beatsPerLease = 4
 // beat shows that the worker lives. It does not wait long for an answer that was lost.
 func (t *Task) beat(every time.Duration) {
 	for pause(t.ctx, every) == nil {
-		if _, err := t.worker.ask(t.ctx, "beat", message{Claim: t.id}, every); errors.Is(err, ErrLost) {
+		if _, err := t.worker.ask(t.ctx, "beat", message{Claim: t.id}, every); errors.Is(err, ErrClaimLost) {
 			t.end(err)
 		}
 	}
@@ -217,14 +217,14 @@ func (t *Task) beat(every time.Duration) {
 // errDone ends the context of a task that the worker has ended.
 var errDone = errors.New("the worker has ended the claim")
 
-// ask asks about the task. It returns ErrLost if the task is lost.
+// ask asks about the task. It returns ErrClaimLost if the task is lost.
 func (t *Task) ask(ctx context.Context, verb string, q message) (message, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })()
 	q.Claim = t.id
 	a, err := t.worker.ask(ctx, verb, q, answerTime)
-	if errors.Is(err, ErrLost) {
+	if errors.Is(err, ErrClaimLost) {
 		t.end(err)
 	}
 	return a, err
@@ -250,8 +250,8 @@ func (t *Task) Get(ctx context.Context, file string, w io.Writer, max int64) err
 	}
 }
 
-// Submit hands in a report and the file at path; "": there is none. It returns nil when the run has both, and ErrLost
-// if the task is lost. It tries on while the run is away. The report may have MaxBody bytes.
+// Submit hands in a report and the file at path; "": there is none. It returns nil when the run has both, and
+// ErrClaimLost if the task is lost. It tries on while the run is away. The report may have MaxBody bytes.
 func (t *Task) Submit(ctx context.Context, report []byte, path string) error {
 	if len(report) > MaxBody {
 		return fmt.Errorf("the report of %s has %d bytes, and may have %d", t.Feature, len(report), MaxBody)
@@ -265,7 +265,7 @@ func (t *Task) Submit(ctx context.Context, report []byte, path string) error {
 		switch {
 		case err != nil:
 			return err
-		case !last.Again:
+		case !last.Resend:
 			t.end(errDone)
 			return nil
 		}

@@ -20,7 +20,7 @@ func Read(data []byte, record any) error {
 	if !gjson.Parse(String(text)).IsObject() {
 		return errors.New("want an object")
 	}
-	if key := Twice(String(text)); key != "" {
+	if key := DuplicateKey(String(text)); key != "" {
 		return fmt.Errorf("the key %q is there twice", key)
 	}
 	err = json.Unmarshal(text, record)
@@ -49,10 +49,10 @@ func ForPrograms(v any) ([]byte, error) {
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) != nil {
-		return Indent(numbered(bytes.TrimSpace(text)))
+		return Indent(number(bytes.TrimSpace(text)))
 	}
 	for i := range list {
-		list[i] = numbered(list[i])
+		list[i] = number(list[i])
 	}
 	return Indent(list)
 }
@@ -65,7 +65,7 @@ func ForPages(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func numbered(object []byte) json.RawMessage {
+func number(object []byte) json.RawMessage {
 	if !bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte(`{"schema":`)) {
 		return object
 	}
@@ -81,12 +81,12 @@ func encode(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Twice returns the first key that an object of a valid JSON text has twice, at any
+// DuplicateKey returns the first key that an object of a valid JSON text has twice, at any
 // depth, or "" if there is none. Readers differ in which of two equal keys they take, so
 // a text that has one means one thing to us and another to the program that uses it.
-func Twice(text string) string { return twice(gjson.Parse(text)) }
+func DuplicateKey(text string) string { return duplicateKey(gjson.Parse(text)) }
 
-func twice(v gjson.Result) (key string) {
+func duplicateKey(v gjson.Result) (key string) {
 	if !v.IsObject() && !v.IsArray() {
 		return ""
 	}
@@ -96,7 +96,7 @@ func twice(v gjson.Result) (key string) {
 			return name.Str
 		}
 		seen[name.Str] = true
-		if key := twice(value); key != "" {
+		if key := duplicateKey(value); key != "" {
 			return key
 		}
 	}

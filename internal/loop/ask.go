@@ -30,7 +30,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, d decide.Decision
 		}
 	}
 	q.DraftContent, q.DraftType = ev.Draft.Content, ev.Draft.Type
-	ctx, cancel := r.watched(ctx)
+	ctx, cancel := r.withDeadline(ctx)
 	defer cancel()
 	begin := time.Now()
 	err = r.enter(ctx)

@@ -139,7 +139,7 @@ func (p *Picture) revive(next *decide.State, edit func(*Picture, *decide.State) 
 func revive(s *decide.Snapshot, next *decide.State) {
 	next.Revive(s.State.Status, time.Now())
 	next.Waits = next.Session != "" &&
-		(next.Gone || next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart))
+		(next.HasEnded || next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart))
 	// A first stop would not take the loop from an owner that is gone; a prompt does.
 	if next.Waits && next.Bind != decide.BindPrompt {
 		next.Session = ""
@@ -245,7 +245,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	ev.Event = decide.EventEnd
 	ev.Name = sessionEnd
 	ev.Session = p.Snapshot.State.Session
-	if unusable := l.At.Check(); unusable != nil && l.At.Gone() {
+	if unusable := l.At.Check(); unusable != nil && l.At.IsMissing() {
 		ev.Why = plain.Line(unusable.Error(), 300)
 	}
 	if l.Env.OnComplete == "" {

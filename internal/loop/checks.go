@@ -36,21 +36,21 @@ const (
 // checker runs the checks, evaluators and tracker's commands that a decision needs.
 type checker struct {
 	*Picture
-	message  string                            // the agent's last one
-	status   string                            // the exit status of its session; "": not known
-	deadline time.Time                         // for all of them
-	contents string                            // hash of the work tree as they find it
-	outside  *Picture                          // the loop over the project, if the checks run in the copy
-	asItIs   bool                              // they run in the project, although some of its changes do not count
-	isDry    bool                              // they only show what will be; see DryRun
-	filled   proof.Filled                      // what the copy had then
-	isFresh  bool                              // no check has run in the copy since
-	source   []byte                            // what the tracker printed, to be stored
-	refused  error                             // why no check runs in the copy
-	noCopy   error                             // a CopyError, if that is why
-	said     []byte                            // what a command printed that prepares the copy, and failed
-	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
-	byDigest map[string]config.Check
+	message        string                            // the agent's last one
+	status         string                            // the exit status of its session; "": not known
+	deadline       time.Time                         // for all of them
+	contents       string                            // hash of the work tree as they find it
+	projectPicture *Picture                          // the loop over the project, if the checks run in the copy
+	asItIs         bool                              // they run in the project, although some of its changes do not count
+	isDry          bool                              // they only show what will be; see DryRun
+	filled         proof.Filled                      // what the copy had then
+	isFresh        bool                              // no check has run in the copy since
+	source         []byte                            // what the tracker printed, to be stored
+	refused        error                             // why no check runs in the copy
+	noCopy         error                             // a CopyError, if that is why
+	prepareOutput  []byte                            // what a command printed that prepares the copy, and failed
+	hear           func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
+	byDigest       map[string]config.Check
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
@@ -84,8 +84,8 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	return results, err
 }
 
-// watched returns a context that ends when the time is up, or when a person cancels the loop.
-func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
+// withDeadline returns a context that ends when the time is up, or when a person cancels the loop.
+func (r *checker) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
 	over := make(chan struct{})
 	store := r.Loop.Store // r.Loop changes when the copy is entered
@@ -95,7 +95,7 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 			close(over)
 		}()
 		for ctx.Err() == nil {
-			if store.Asked(loopdir.RequestCancel) {
+			if store.HasRequest(loopdir.RequestCancel) {
 				cancel()
 			}
 			select {
@@ -112,7 +112,7 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 
 // run runs checks side by side, as many as ralph.json or the run allows.
 func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
-	ctx, cancel := r.watched(ctx)
+	ctx, cancel := r.withDeadline(ctx)
 	defer cancel()
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
@@ -295,10 +295,10 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	case ctx.Err() != nil:
 		return nil, notToItsEnd(ctx)
-	case c.In == config.InProject && r.outside != nil:
+	case c.In == config.InProject && r.projectPicture != nil:
 		return r.inProject().holds(ctx, c, feature)
 	case r.refused != nil && !c.LastMessage:
-		return r.said, r.refused
+		return r.prepareOutput, r.refused
 	case c.Runs():
 		return r.runs(ctx, c, feature)
 	case c.FileExists != "":
@@ -330,13 +330,13 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
-	if got.Err == nil && r.outside != nil {
-		return got.Output, r.wrote()
+	if got.Err == nil && r.projectPicture != nil {
+		return got.Output, r.changeError()
 	}
 	if got.Err == nil {
 		return got.Output, nil
 	}
-	project := cmp.Or(r.outside, r.Picture) // the PATH of the copy has no such folder any more
+	project := cmp.Or(r.projectPicture, r.Picture) // the PATH of the copy has no such folder any more
 	left := project.Loop.PathInside(project.Config.SearchPath)
 	if left != "" {
 		got.Output = append(got.Output, "\n("+left+")\n"...)
@@ -345,12 +345,12 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 }
 
 // inProject returns the checker for the project as it is.
-func (r *checker) inProject() *checker { return r.withPicture(r.outside) }
+func (r *checker) inProject() *checker { return r.withPicture(r.projectPicture) }
 
 // folderOf returns the folder in which a condition looks at a file: the project if git ignores the file there.
 func (r *checker) folderOf(file string) string {
-	if r.outside != nil && r.Loop.look.IsIgnored(path.Join(r.base(), file)) {
-		return r.outside.Loop.project()
+	if r.projectPicture != nil && r.Loop.look.IsIgnored(path.Join(r.base(), file)) {
+		return r.projectPicture.Loop.project()
 	}
 	return r.Loop.project()
 }
@@ -442,7 +442,7 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
 	r := &checker{Picture: p, deadline: time.Now().Add(config.DefaultCheckTimeout)}
 	if err := r.enter(ctx); err != nil {
-		return r.said, cmp.Or(r.noCopy, err)
+		return r.prepareOutput, cmp.Or(r.noCopy, err)
 	}
 	c := config.Command{Shell: line, Timeout: config.DefaultCheckTimeout}
 	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Output: checkOutput})

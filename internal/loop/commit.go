@@ -38,8 +38,8 @@ func (s *stepper) commit() error {
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()
 		where.Session = s.ev.Session
-		if left, err := where.Own(); err == nil { // a loop that cannot be used need not be left
-			l.left = left
+		if left, err := where.SessionLoop(); err == nil { // a loop that cannot be used need not be left
+			l.previous = left
 		}
 		// A made-up event must not bind another session to this loop.
 		if s.ev.Caller == "" || s.ev.Caller == d.Next.Session {
@@ -149,8 +149,8 @@ func iterationOf(ev Event, d *decide.Decision) iteration {
 // Notify does what follows the printed answer: it releases the loop that the session worked on
 // before, and tells the notifiers.
 func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
-	if l.left != nil && l.left.Dir != l.At.Dir {
-		l.leaveOther(ctx, ev.Session)
+	if l.previous != nil && l.previous.Dir != l.At.Dir {
+		l.leavePrevious(ctx, ev.Session)
 	}
 	switch d := &s.Decision; {
 	case d.Verdict == decide.End:
@@ -167,7 +167,7 @@ func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	l.noteTurn(ev)
 	ends := ev.Event == decide.EventEnd
 	if len(l.seen.State.Notices) > 0 || ends {
-		l.Store.Complete(LockWait)
+		l.Store.FinishCommit(LockWait)
 	}
 	if ends && l.seen.State.Session == ev.Session {
 		l.await(ctx, ev.Deadline(), nil)
@@ -192,7 +192,7 @@ func (l *Loop) noteTurn(ev Event) {
 	default:
 		return
 	}
-	if idle.Equal(seen.Idle) && gone == seen.Gone {
+	if idle.Equal(seen.Idle) && gone == seen.HasEnded {
 		return
 	}
 	if word, _, _ := seen.Status.Outcome(); word == "" || seen.Status == decide.Interrupted {
@@ -204,7 +204,7 @@ func (l *Loop) noteTurn(ev Event) {
 			return err
 		}
 		state.Idle = idle
-		state.Gone = gone
+		state.HasEnded = gone
 		return l.Store.SaveState(state)
 	})
 }
@@ -219,10 +219,10 @@ func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) 
 	return func() { l.sendTrouble(ctx, ev, err) }
 }
 
-// leaveOther releases the loop that the session worked on before it took this one. It holds no
+// leavePrevious releases the loop that the session worked on before it took this one. It holds no
 // other lock meanwhile. If a person trusted that loop, it ends, and its notifiers are told: it stands still.
-func (l *Loop) leaveOther(ctx context.Context, session string) {
-	other, err := Open(l.Env, l.left)
+func (l *Loop) leavePrevious(ctx context.Context, session string) {
+	other, err := Open(l.Env, l.previous)
 	if err != nil {
 		return
 	}

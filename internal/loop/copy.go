@@ -32,17 +32,17 @@ import (
 func (p *Picture) place() proof.Place {
 	place := p.Loop.placeOf(p.Config.CopyDir)
 	place.Name = p.Loop.slot
-	if p.Loop.beside {
+	if p.Loop.inWorkTree {
 		place.Name = "worker" + p.Loop.slot
 	}
 	if place.Name != "" {
-		place.Copy = besideCopy(p.Config.CopyDir, place.Name)
+		place.Copy = siblingCopy(p.Config.CopyDir, place.Name)
 	}
 	return place
 }
 
-// besideCopy returns the folder of another copy of a loop. No project has the name of the folder above it.
-func besideCopy(copyDir, name string) string {
+// siblingCopy returns the folder of another copy of a loop. No project has the name of the folder above it.
+func siblingCopy(copyDir, name string) string {
 	base := filepath.Base(copyDir)
 	return filepath.Join(filepath.Dir(copyDir), name+"-of-"+base, base)
 }
@@ -212,8 +212,8 @@ func (p *Picture) rule() proof.Rule {
 			}
 			return ""
 		},
-		Keys: func(name string) []string { return c.ProtectedKeys(fromBase(base, name)) },
-		Own:  func(name string) bool { return p.copyOwns(base, name) },
+		Keys:   func(name string) []string { return c.ProtectedKeys(fromBase(base, name)) },
+		InCopy: func(name string) bool { return p.copyOwns(base, name) },
 	}
 }
 
@@ -295,7 +295,7 @@ func (r *checker) enter(ctx context.Context) error {
 	if !r.HasCopy() {
 		return nil
 	}
-	r.outside = r.Picture
+	r.projectPicture = r.Picture
 	if err := r.lookOnce(ctx); err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (r *checker) enter(ctx context.Context) error {
 	place, look := r.place(), r.Loop.look
 	r.Picture = r.in(filepath.Join(place.Copy, filepath.FromSlash(r.base())))
 	r.Loop.look = look
-	return r.prepared(ctx)
+	return r.prepareCopy(ctx)
 }
 
 // lookOnce looks what the copy is to have, unless that is known of the contents that are to be proven.
@@ -337,21 +337,21 @@ func (r *checker) lacksCopy(ctx context.Context, what string, err error) error {
 
 // tidyCopy removes what a check has left in the copy, before the next one.
 func (r *checker) tidyCopy(ctx context.Context) error {
-	if r.outside == nil { // there is no copy
+	if r.projectPicture == nil { // there is no copy
 		return nil
 	}
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
-	return r.prepared(ctx)
+	return r.prepareCopy(ctx)
 }
 
-// wrote returns an error if a file of the copy that is not the agent's to change has changed since the copy was filled.
-// The work runs as a part of a command, and could write what the command reads after it.
-func (r *checker) wrote() error {
+// changeError returns an error if a file of the copy that is not the agent's to change has changed since the copy was
+// filled. The work runs as a part of a command, and could write what the command reads after it.
+func (r *checker) changeError() error {
 	rule := r.rule()
 	changed := r.place().ChangedSince(r.filled, func(name string) bool {
-		return rule.Why(name, false) == "" && len(rule.Keys(name)) == 0 || rule.Own(name)
+		return rule.Why(name, false) == "" && len(rule.Keys(name)) == 0 || rule.InCopy(name)
 	})
 	if changed == "" {
 		return nil
@@ -362,8 +362,8 @@ func (r *checker) wrote() error {
 		changed, changed, r.Loop.Call("trust"))
 }
 
-// prepared prepares the copy, if it is not.
-func (r *checker) prepared(ctx context.Context) error {
+// prepareCopy prepares the copy, if it is not.
+func (r *checker) prepareCopy(ctx context.Context) error {
 	ran, err := r.prepare(ctx)
 	if ran && err == nil {
 		err = r.fill(ctx) // without what git does not ignore
@@ -401,8 +401,8 @@ func (r *checker) assumeUnchanged(ctx context.Context) {
 // inCopy returns what the copy is to have beside what counts: the list as it is in the project, and ralph.json as it
 // was trusted. The loop's other files are for the agent to write.
 func (r *checker) inCopy() proof.Contents {
-	p := r.outside
-	list, _ := features.Named(p.ListPath())
+	p := r.projectPicture
+	list, _ := features.SplitTag(p.ListPath())
 	files := map[string][]byte{}
 	inCopy := func(file string) (name string, local bool) {
 		name, err := filepath.Rel(p.Loop.At.Project, file)
@@ -459,7 +459,7 @@ func (r *checker) prepare(ctx context.Context) (ran bool, err error) {
 	return true, err
 }
 
-// Prepare runs the commands of "prepare" in a work tree of Beside, unless they have run there with the same inputs.
+// Prepare runs the commands of "prepare" in a work tree of InWorkTree, unless they have run there with the same inputs.
 // done and the result are hashes of the inputs.
 func (p *Picture) Prepare(ctx context.Context, done string) (inputs string, err error) {
 	files, err := p.treeToProve().Files(ctx)
@@ -487,7 +487,7 @@ func (p *Picture) Prepare(ctx context.Context, done string) (inputs string, err 
 	r := &checker{Picture: p, deadline: time.Now().Add(maxSend)} // each has a time of its own
 	for _, one := range p.Config.Prepare {
 		if err := r.prepareBy(ctx, one.Command); err != nil {
-			return "", errors.New(tail(r.said, err.Error()))
+			return "", errors.New(tail(r.prepareOutput, err.Error()))
 		}
 	}
 	return inputs, nil
@@ -507,7 +507,7 @@ func (r *checker) prepareBy(ctx context.Context, c config.Command) error {
 		r.Loop.logRan(begin, Ran{Check: "prepare " + c.String(), Outcome: outcome, ExitStatus: got.ExitCode}, nil)
 	}
 	if got.Err != nil {
-		r.said = got.Output
+		r.prepareOutput = got.Output
 		return fmt.Errorf("the command %s, which prepares the folder of the checks: %w", c.String(), got.Err)
 	}
 	return nil
@@ -578,7 +578,7 @@ func (p *Picture) TrustedFiles(ctx context.Context) (string, error) {
 	}
 	place := p.place()
 	place.Name = "trusted"
-	place.Copy = besideCopy(p.Config.CopyDir, place.Name)
+	place.Copy = siblingCopy(p.Config.CopyDir, place.Name)
 	lock, err := loopdir.LockFile(filepath.Join(place.Store, "trusted.lock"), lookTime) // two processes may notify
 	if err != nil {
 		return "", err

@@ -59,9 +59,9 @@ type Env struct {
 	// Settings returns the settings files of hosts, below a project. nil: nobody knows them.
 	Settings func() []string
 
-	// Unanswered says why no stop of a loop's session reaches this program, and what a person does about it; both are
+	// HookProblem says why no stop of a loop's session reaches this program, and what a person does about it; both are
 	// empty if it does, as far as files tell. nil: nobody knows. It reads files, so it is called only if needed.
-	Unanswered func(client string, at *loopdir.Loop) (why, fix string)
+	HookProblem func(client string, at *loopdir.Loop) (why, fix string)
 
 	// Everywhere reports whether the host calls this program in all projects. Then a stop begins
 	// no loop. It may read files, so it is called only if needed.
@@ -89,7 +89,7 @@ func (e Env) Where() loopdir.Where {
 
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
-	decide.Heard
+	decide.Report
 
 	// Decide asks the rules for a host that shows them a snapshot of its own, and adds to what they decide; nil:
 	// decide.Decide.
@@ -160,9 +160,9 @@ func (p *Picture) environ(named ...string) (env, dropped []string) {
 	if !p.Config.Trusted {
 		return p.Loop.environ(), nil
 	}
-	kept := proc.Kept{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
+	kept := proc.EnvFingerprint{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
 	maps.Copy(kept.Values, p.Config.EnvValues)
-	kept.Values["PATH"], _ = proc.Outside(p.Config.SearchPath, p.Loop.project())
+	kept.Values["PATH"], _ = proc.PathOutside(p.Config.SearchPath, p.Loop.project())
 	env, dropped = kept.Same(p.Loop.Env.Vars, named)
 	if p.Loop.work == "" {
 		return env, dropped
@@ -171,7 +171,7 @@ func (p *Picture) environ(named ...string) (env, dropped []string) {
 	// that is active there so that it has the packages of this folder.
 	env = proc.Without(env, func(name string) bool { return proc.SameName(name, "VIRTUAL_ENV") })
 	top := filepath.FromSlash(p.Config.Top)
-	return proc.Moved(env, filepath.Join(p.Loop.At.Project, top), filepath.Join(p.Loop.work, top)), dropped
+	return proc.MoveEnv(env, filepath.Join(p.Loop.At.Project, top), filepath.Join(p.Loop.work, top)), dropped
 }
 
 // notByName says why a variable cannot be named in ralph.json; "" if it can be.
@@ -187,7 +187,7 @@ func notByName(name string) string {
 
 // PathInside returns the folders of a PATH in which commands are not looked up; "" for none.
 func (l *Loop) PathInside(path string) string {
-	_, left := proc.Outside(path, l.project())
+	_, left := proc.PathOutside(path, l.project())
 	if len(left) == 0 {
 		return ""
 	}

@@ -21,7 +21,7 @@ func (p *Picture) LoopFiles() []string {
 
 // ListFile returns the path of the list's file below the project, "" if it is elsewhere.
 func (p *Picture) ListFile() string {
-	list, _ := features.Named(p.ListPath())
+	list, _ := features.SplitTag(p.ListPath())
 	return p.inProject(list)
 }
 

@@ -24,16 +24,16 @@ type Loop struct {
 	Store *loopdir.Store // its open folders
 	Env   Env
 
-	work   string          // see Beside; "": the project itself
-	marked bool            // the event's prompt names it
-	client proc.Process    // the host's process, as of the last event
-	seen   decide.Snapshot // what tells a bystander, as it was when the loop was found
-	left   *loopdir.Loop   // the loop that the session worked on before this one
-	told   map[string]bool // notices that this process has told
-	beside bool            // work is a work tree of Beside, or the copy of one
-	slot   string          // tells apart copies for checks that run at the same time; "": the first one
-	look   *proof.Look     // at the project, as the last one was in this decision; nil: there was none
-	base   *proof.Baseline // as it was read last
+	work        string          // see InWorkTree; "": the project itself
+	marked      bool            // the event's prompt names it
+	client      proc.Process    // the host's process, as of the last event
+	seen        decide.Snapshot // what tells a bystander, as it was when the loop was found
+	previous    *loopdir.Loop   // the loop that the session worked on before this one
+	sentNotices map[string]bool // notices that this process has told
+	inWorkTree  bool            // work is a work tree of InWorkTree, or the copy of one
+	slot        string          // tells apart copies for checks that run at the same time; "": the first one
+	look        *proof.Look     // at the project, as the last one was in this decision; nil: there was none
+	base        *proof.Baseline // as it was read last
 
 	omissions []proof.Change // what the baseline that was taken last does not have
 
@@ -107,7 +107,7 @@ type finder struct {
 // the loop is certainly the session's own. Its trouble is then an ending, which is told from its
 // record; see GiveUp.
 func Find(env Env, ev Event) (*Loop, error) {
-	if !loopdir.ValidSession(ev.Session) || ev.Aside {
+	if !loopdir.ValidSession(ev.Session) || ev.IsIgnored {
 		return nil, nil // whatever state the loop is in
 	}
 	f := finder{env, ev, env.Where()}
@@ -139,9 +139,9 @@ func (f finder) find() (*Loop, error) {
 		if ev.Cleared {
 			return f.cleared()
 		}
-		return f.own()
+		return f.sessionLoop()
 	case decide.EventFailure, decide.EventEnd:
-		return f.own()
+		return f.sessionLoop()
 	}
 	return nil, nil
 }
@@ -153,9 +153,9 @@ func (l *Loop) Bystander() bool {
 	return decide.Bystander(&l.seen) && !waits
 }
 
-// own returns the loop that the session works on.
-func (f finder) own() (*Loop, error) {
-	at, err := f.where.Own()
+// sessionLoop returns the loop that the session works on.
+func (f finder) sessionLoop() (*Loop, error) {
+	at, err := f.where.SessionLoop()
 	if at == nil && err == nil && f.ev.Event != decide.EventPrompt {
 		at, err = loopdir.Find(f.where) // the session's own file could not be written
 	}
@@ -164,9 +164,9 @@ func (f finder) own() (*Loop, error) {
 
 // prompt returns the loop that a person's prompt names, or the session's own.
 func (f finder) prompt() (*Loop, error) {
-	at, err := f.where.Marked(f.ev.Prompt)
+	at, err := f.where.PromptLoop(f.ev.Prompt)
 	if at == nil && err == nil {
-		return f.own()
+		return f.sessionLoop()
 	}
 	l, err := f.open(at, err)
 	if l != nil {
@@ -230,7 +230,7 @@ func (f finder) open(at *loopdir.Loop, refused error) (l *Loop, err error) {
 // an agent can write the settings.
 func (f finder) stop() (*Loop, error) {
 	if f.env.LoopDir != "" && f.env.LoopDir == f.env.Get("RALPH_LOOP_DIR") {
-		if at, err := f.where.Own(); at != nil || err != nil {
+		if at, err := f.where.SessionLoop(); at != nil || err != nil {
 			l, err := f.open(at, err) // the other loop's answer would hide an error
 			if err != nil || l.seen.State.Status == decide.InProgress {
 				return l, err
@@ -332,18 +332,18 @@ func (l *Loop) Waits(ev Event) bool {
 // Paused reports whether the event is a stop of the loop's own session, and somebody paused the loop before it.
 func (l *Loop) Paused(ev Event) bool {
 	s := &l.seen.State
-	return ev.Event == decide.EventStop && !ev.Aside && s.Status == decide.Paused && s.Session == ev.Session &&
+	return ev.Event == decide.EventStop && !ev.IsIgnored && s.Status == decide.Paused && s.Session == ev.Session &&
 		s.ExitReason != decide.ByHeader // the stop that found it in the header has said so
 }
 
 // TellPause reports whether the session should hear of the pause, and records that it did.
 func (l *Loop) TellPause(session string) bool {
-	return l.At.TellOnce(session + " " + strconv.Itoa(l.seen.State.Endings))
+	return l.At.FirstTime(session + " " + strconv.Itoa(l.seen.State.Endings))
 }
 
 // WaitsFor says why the loop waits for a person, "" if the session was told before.
 func (l *Loop) WaitsFor(session string) string {
-	if !l.At.TellOnce(session) {
+	if !l.At.FirstTime(session) {
 		return ""
 	}
 	switch s := &l.seen; {

@@ -42,7 +42,7 @@ func TestClaim(t *testing.T) {
 		if tc.works {
 			write(filepath.Join(project, "built"), "")
 		}
-		d := step(t, env, loop.Event{Heard: decide.Heard{Claimed: tc.claims}})
+		d := step(t, env, loop.Event{Report: decide.Report{Claimed: tc.claims}})
 		got := strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Verdict, d.Next.Status, d.Next.ExitReason))
 		if failed := d.Failure != nil; got != tc.want || failed != (tc.claims && !tc.works) {
 			t.Errorf("%+v: %s, a check failed: %v", tc, got, failed)

@@ -38,7 +38,7 @@ func (p *Picture) HasCopy() bool { return p.Config.Baseline != "" }
 // peek reads only what tells a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
-		Heard:  ev.Heard,
+		Report: ev.Report,
 		Folder: decide.Folder{Bound: l.At.Bound},
 		Now:    ev.At,
 	}
@@ -58,7 +58,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	}
 	l.takeRequests(&s)
 	owner := s.State
-	s.Twice = l.answered
+	s.DuplicateStop = l.answered
 	l.hook = l.Store.Stopping()
 	if hook := l.hook; hook != nil {
 		mine := hook.PID == os.Getpid()
@@ -67,8 +67,8 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		// comes from a second settings entry, or from a check, if the first one runs checks. One that was stopped answers
 		// nothing.
 		sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
-		s.Twice = s.Twice || hook.What != "" && !mine && alive && proc.Known(hook.Start) && owner.Session == ev.Session &&
-			sameClient && !proc.Stopped(proc.Process{PID: hook.PID, Start: hook.Start})
+		s.DuplicateStop = s.DuplicateStop || hook.What != "" && !mine && alive && proc.Known(hook.Start) &&
+			owner.Session == ev.Session && sameClient && !proc.Stopped(proc.Process{PID: hook.PID, Start: hook.Start})
 		switch {
 		case mine:
 			s.Killed = hook.Killed
@@ -82,7 +82,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
-	s.OwnerAlive = owner.Session != "" && !owner.Gone &&
+	s.OwnerAlive = owner.Session != "" && !owner.HasEnded &&
 		(owner.SessionPID == 0 || calls || proc.Alive(owner.SessionPID, owner.ClientStart))
 	return s, nil
 }
@@ -134,7 +134,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)
-	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.Given() { // a tracker's list brings no checks
+	if s.List.HasEntries && s.List.Err == nil && !p.Config.Source.IsSet() { // a tracker's list brings no checks
 		p.Config.AddListChecks(s.List.List)
 	}
 	p.untrusted = p.untrustedSinceStart()
@@ -158,13 +158,13 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 func (p *Picture) Limits() decide.Limits {
 	limits := p.Config.Limits
 	limits.Trusted = p.Config.Trusted
-	text, path, err := loopdir.UserFile(p.Loop.Env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)
+	text, path, err := loopdir.UserFile(p.Loop.Env.ConfigDir, loopdir.UserConfigFile, config.MaxBytes)
 	if text == nil && err == nil {
 		return limits
 	}
-	var own config.Own
+	var own config.UserConfig
 	if err == nil {
-		own, err = config.ParseOwn(text)
+		own, err = config.ParseUserConfig(text)
 	}
 	if err != nil && p.Snapshot.ConfigErr == nil {
 		p.Snapshot.ConfigErr = fmt.Errorf("%s: %w", path, err)
@@ -175,7 +175,7 @@ func (p *Picture) Limits() decide.Limits {
 // readList reads the list: what the tracker just said or said last, or the file.
 func (p *Picture) readList(listed *decide.List) {
 	s := &p.Snapshot
-	switch s.ListIsOld = p.Config.Source.Given() && listed == nil; {
+	switch s.ListIsOld = p.Config.Source.IsSet() && listed == nil; {
 	case s.NoList:
 	case listed != nil:
 		s.List = *listed
@@ -203,8 +203,8 @@ func (p *Picture) underContract(list decide.List) decide.List {
 		return list
 	}
 	how := p.reading()
-	if !p.Config.Source.Given() {
-		_, how.Tag = features.Named(p.ListPath())
+	if !p.Config.Source.IsSet() {
+		_, how.Tag = features.SplitTag(p.ListPath())
 	}
 	contract, err := how.Parse([]byte(p.Config.ListText))
 	if err != nil {
@@ -215,12 +215,12 @@ func (p *Picture) underContract(list decide.List) decide.List {
 	return decide.List{List: contract.TakeFlags(list.List), Missing: list.Missing}
 }
 
-// ListPath returns the path of the list, as features.Named reads it.
+// ListPath returns the path of the list, as features.SplitTag reads it.
 func (p *Picture) ListPath() string { return p.Loop.At.ListPath(p.Config.List, p.Snapshot.State.List) }
 
 // ListName returns what people and the agent know the list by, "" if there is none.
 func (p *Picture) ListName() string {
-	if p.Config.Source.Given() {
+	if p.Config.Source.IsSet() {
 		return "the list of " + strings.Join(p.Config.Source.List.Argv, " ")
 	}
 	return NameList(p.ListPath())
@@ -228,7 +228,7 @@ func (p *Picture) ListName() string {
 
 // NameList shows a list's path, with its tag, to whoever should look into it.
 func NameList(path string) string {
-	file, tag := features.Named(path)
+	file, tag := features.SplitTag(path)
 	if tag != "" {
 		file += fmt.Sprintf(" (tag %q)", plain.Line(tag, 80))
 	}
@@ -267,7 +267,7 @@ func (l *Loop) tree(env []string) tree.Tree {
 		except = parent
 	}
 	project := l.project()
-	return tree.Tree{Env: env, Dir: project, Top: loopdir.RepoRoot(project), Except: l.there(except),
+	return tree.Tree{Env: env, Dir: project, Top: loopdir.RepoRoot(project), Except: l.workPath(except),
 		Runs: filepath.Join(project, loopdir.RunFolder)}
 }
 
@@ -280,7 +280,7 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string, 
 		since = time.Time{} // a person may have written files meanwhile
 	}
 	t := p.tree()
-	list, _ := features.Named(p.Loop.there(p.ListPath()))
+	list, _ := features.SplitTag(p.Loop.workPath(p.ListPath()))
 	if p.Snapshot.List.Err == nil {
 		t.List = list
 	}
@@ -292,7 +292,7 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string, 
 			look, _ = p.look(ctx, false)
 		}
 		if look != nil {
-			seen = &look.Seen
+			seen = &look.ProjectFiles
 		}
 	}
 	print, written, index = t.Fingerprint(ctx, since, seen, p.Loop.Store.TreeIndex())
@@ -345,6 +345,6 @@ func (p *Picture) Contents(ctx context.Context) string {
 // treeToProve is tree without the list.
 func (p *Picture) treeToProve() tree.Tree {
 	t := p.tree()
-	t.List, _ = features.Named(p.Loop.there(p.ListPath()))
+	t.List, _ = features.SplitTag(p.Loop.workPath(p.ListPath()))
 	return t
 }

@@ -58,7 +58,7 @@ func addNote(all, text string) string {
 
 // queueEvent leaves an event that got no lock to the process that has it, or to a sender once the lock is free.
 func (l *Loop) queueEvent(ev Event) (*Step, error) {
-	of := ev.Heard
+	of := ev.Report
 	of.NoSession = ev.Event == decide.EventPrompt // a note waits for the next prompt
 	r := loopdir.Request{Verb: loopdir.RequestEvent, At: ev.At, Name: ev.Name, Of: &of}
 	if ev.Tail != nil {
@@ -78,7 +78,7 @@ func (l *Loop) queueEvent(ev Event) (*Step, error) {
 }
 
 // eventsQueued reports whether events are queued.
-func (l *Loop) eventsQueued() bool { return l.Store.Asked(loopdir.RequestEvent) }
+func (l *Loop) eventsQueued() bool { return l.Store.HasRequest(loopdir.RequestEvent) }
 
 // answerQueue answers the queued events under the lock, in the order in which they came, and returns the last step that
 // ended the loop; nil: none did. An event that cannot be answered is lost, as if its process had failed.
@@ -92,7 +92,7 @@ func (l *Loop) answerQueue(ctx context.Context) (end *Step) {
 		}
 		of := r.Of // never a stop, whose client waits for its answer
 		if of != nil && of.Event != decide.EventStop && loopdir.ValidSession(of.Session) {
-			ev := Event{Heard: *of, Name: r.Name, At: r.At, Timeout: maxSend}
+			ev := Event{Report: *of, Name: r.Name, At: r.At, Timeout: maxSend}
 			if r.Tail != nil {
 				ev.Tail = func(time.Time) decide.Tail { return *r.Tail }
 			}

@@ -34,7 +34,7 @@ const (
 	senderWait = 200 * time.Millisecond
 
 	// How long a sender waits for its hook to be gone. A hook that is stopped must not keep an ending from being told.
-	goneWait = time.Minute
+	endWait = time.Minute
 )
 
 // Unsent reports whether a notice is not told yet.
@@ -65,8 +65,8 @@ func (p *Picture) noticeCommands(n decide.Notice) []config.Command {
 	})
 }
 
-// SendLeft starts a sender if a killed one left notices.
-func (l *Loop) SendLeft() {
+// SendPending starts a sender if a killed one left notices.
+func (l *Loop) SendPending() {
 	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() > 0 {
 		_, _ = l.sendApart() // if it fails, the next event tries again
 	}
@@ -76,8 +76,8 @@ func (l *Loop) SendLeft() {
 // returns when that is done.
 func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
 
-// TellAgain tells those notifiers of an ending once more that failed then, and reports whether there are any.
-func (l *Loop) TellAgain(ctx context.Context) (again bool, err error) {
+// RetryNotifiers tells those notifiers of an ending once more that failed then, and reports whether there are any.
+func (l *Loop) RetryNotifiers(ctx context.Context) (again bool, err error) {
 	err = l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()
 		for i := range state.Notices {
@@ -131,7 +131,7 @@ func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 	}
 }
 
-func (l *Loop) untold(n decide.Notice) bool { return Unsent(n) && !l.told[n.DeliveryID] }
+func (l *Loop) untold(n decide.Notice) bool { return Unsent(n) && !l.sentNotices[n.DeliveryID] }
 
 // tellNext tells the first notice that is left, under the sender lock. If there is not enough
 // time, it tells nothing and reports late.
@@ -146,10 +146,10 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	if !apart && total(commands) > time.Until(deadline) {
 		return true, nil
 	}
-	if l.told == nil {
-		l.told = map[string]bool{}
+	if l.sentNotices == nil {
+		l.sentNotices = map[string]bool{}
 	}
-	l.told[notice.DeliveryID] = true // once by this process, even if it cannot be marked
+	l.sentNotices[notice.DeliveryID] = true // once by this process, even if it cannot be marked
 	var what payload
 	var failed []string
 	// A payload that cannot be read could not be read later either.
@@ -265,7 +265,7 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	commands := p.notifiers(code)
 	var about warning
 	goesOn := errors.As(trouble, &about)
-	if len(commands) == 0 || goesOn && !l.At.TellOnce(id) || !goesOn && !l.Store.TellOnce(id) {
+	if len(commands) == 0 || goesOn && !l.At.FirstTime(id) || !goesOn && !l.Store.FirstTime(id) {
 		return
 	}
 	if !goesOn {
@@ -340,17 +340,17 @@ func (l *Loop) Send(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("the process %q is no number", args[1])
 		}
-		awaitGone(pid, args[2])
+		awaitEnd(pid, args[2])
 	}
 	l.drainQueue(ctx)
 	return l.Tell(ctx)
 }
 
-// awaitGone waits until the hook that has started this sender is gone. It ends at once. When Claude Code exits after an
+// awaitEnd waits until the hook that has started this sender is gone. It ends at once. When Claude Code exits after an
 // error, it kills that hook and its senders, and then starts a last hook, which tells what is not marked as told. So a
 // sender that can still be killed with its hook tells nothing.
-func awaitGone(pid int, start string) {
-	for end := time.Now().Add(goneWait); proc.Alive(pid, start) && time.Now().Before(end); {
+func awaitEnd(pid int, start string) {
+	for end := time.Now().Add(endWait); proc.Alive(pid, start) && time.Now().Before(end); {
 		time.Sleep(waitPause)
 	}
 }

@@ -59,8 +59,8 @@ func ended(t *testing.T, age time.Duration) (project string, l *loop.Loop, ev lo
 		OnComplete: "echo told>>told",
 	}
 	ev = loop.Event{
-		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1"},
-		Name:  "exit", At: time.Now().Add(-age), Timeout: 5 * time.Minute,
+		Report: decide.Report{Event: decide.EventStop, Session: "run-1"},
+		Name:   "exit", At: time.Now().Add(-age), Timeout: 5 * time.Minute,
 	}
 	l, err := loop.Find(env, ev)
 	if err != nil {

@@ -28,7 +28,7 @@ func (p *Picture) AskTracker(ctx context.Context) {
 func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) error {
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
 	ask := func() {
-		ctx, stop := r.watched(ctx)
+		ctx, stop := r.withDeadline(ctx)
 		defer stop()
 		p.Snapshot.List = r.askTracker(ctx)
 		p.Snapshot.ListIsOld = false

@@ -171,7 +171,7 @@ func (s *stepper) decide(ctx context.Context) error {
 		s.decision = d
 		var err error
 		switch {
-		case d.Verdict == decide.Continue && s.picture.Snapshot.Requested == "" && s.loop.Store.AskedToStop():
+		case d.Verdict == decide.Continue && s.picture.Snapshot.Requested == "" && s.loop.Store.HasStopRequest():
 			err = s.read() // a person has typed that meanwhile
 		case need.Kind == decide.NeedNothing:
 			return nil
@@ -181,7 +181,7 @@ func (s *stepper) decide(ctx context.Context) error {
 			s.found.HookAnswers = s.picture.AskHooks(d, s.ev.Message, true)
 		case need.Kind == decide.NeedReopen && s.judges:
 			s.found.ListNotWritten = true // the next stop reopens them
-		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.Given():
+		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.IsSet():
 			s.reopen(need.Reopen)
 			err = s.read()
 		default:
@@ -223,12 +223,12 @@ func (s *stepper) read() (err error) {
 	return nil
 }
 
-// there returns the loop over the work tree that the event is about.
-func (s *stepper) there() (*Picture, error) {
+// eventPicture returns the loop over the work tree that the event is about.
+func (s *stepper) eventPicture() (*Picture, error) {
 	if s.ev.WorkTree == "" {
 		return s.picture, nil
 	}
-	return s.picture.Beside(s.ev.WorkTree)
+	return s.picture.InWorkTree(s.ev.WorkTree)
 }
 
 func (s *stepper) tail() *decide.Tail {
@@ -254,7 +254,7 @@ func (s *stepper) reopen(ids []string) {
 func (s *stepper) lookUp(ctx context.Context, need decide.Need) error {
 	ctx, stop := s.loop.Env.Catch(ctx)
 	defer stop()
-	p, err := s.there()
+	p, err := s.eventPicture()
 	if err != nil {
 		return err
 	}

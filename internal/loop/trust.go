@@ -70,7 +70,7 @@ func (l *Loop) CheckTrust(text []byte, list decide.List) error {
 
 func (l *Loop) newTrust(text []byte, list decide.List, own, keeps bool) (config.Trust, error) {
 	t := config.NewTrust(text, l.Env.Get("PATH"))
-	kept := proc.Keep(l.Env.Vars, rand.Text())
+	kept := proc.FingerprintEnv(l.Env.Vars, rand.Text())
 	t.EnvValues = kept.Values
 	t.EnvSums = kept.Sums
 	t.EnvSalt = kept.Salt
@@ -98,7 +98,7 @@ func (l *Loop) newTrust(text []byte, list decide.List, own, keeps bool) (config.
 	}
 	checks := config.ListChecks(list.Items...)
 	of := c
-	if !c.Source.Given() { // what a tracker says is no check
+	if !c.Source.IsSet() { // what a tracker says is no check
 		of.Checks = slices.Concat(c.Checks, checks)
 	}
 	if own {
@@ -121,7 +121,7 @@ func (l *Loop) newTrust(text []byte, list decide.List, own, keeps bool) (config.
 // holdList makes a list part of the contract, if there is one. It refuses an ambiguous list,
 // and checks that do not fit the list.
 func holdList(t *config.Trust, c config.Config, list decide.List) error {
-	if key, id := list.Twice(); key != "" {
+	if key, id := list.DuplicateKey(); key != "" {
 		return fmt.Errorf("the feature %s has the key %q twice; leave one of them", plain.Line(id, 80), plain.Line(key, 80))
 	}
 	if !c.HoldsList() {
@@ -176,7 +176,7 @@ func (p *Picture) untrustedSinceStart() (name string) {
 // caller holds the lock. It reports whether it has changed the record.
 func (p *Picture) holdFirst() (changed bool, err error) {
 	c := &p.Config
-	isDue := c.Trusted && !c.Revoked && c.ListSHA256 == "" && !c.Source.Given() && c.HoldsList()
+	isDue := c.Trusted && !c.Revoked && c.ListSHA256 == "" && !c.Source.IsSet() && c.HoldsList()
 	if !isDue || p.Snapshot.List.Err != nil {
 		return false, nil
 	}

@@ -95,7 +95,7 @@ func Find(w Where) (*Loop, error) {
 		}
 		return w.named(dir)
 	}
-	if l, err := w.Own(); l != nil || err != nil {
+	if l, err := w.SessionLoop(); l != nil || err != nil {
 		return l, err
 	}
 	return w.Current()
@@ -113,11 +113,11 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// BesideOpen reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's swap
-// file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such a
-// file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of editors,
-// such as NAME~, count: the wildcard of a shell or of make in "tests/*" finds them.
-func BesideOpen(path string, kind fs.FileMode) bool {
+// IsEditorFile reports whether a program keeps a file beside one that a person opens, only to look at it too: vim's
+// swap file, the link of Emacs to a process, not to a file, and the view of a folder in Finder. An agent can make such
+// a file, so these are only names that no wildcard of a shell and hardly a runner of tests finds. Other files of
+// editors, such as NAME~, count: the wildcard of a shell or of make in "tests/*" finds them.
+func IsEditorFile(path string, kind fs.FileMode) bool {
 	name := filepath.Base(path)
 	if kind&fs.ModeSymlink != 0 {
 		process, _ := os.Readlink(path) // USER@HOST.PID
@@ -132,8 +132,8 @@ func BesideOpen(path string, kind fs.FileMode) bool {
 // relative to the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "
 
-// Marked returns the loop that a prompt names, or nil if it names none.
-func (w Where) Marked(prompt string) (*Loop, error) {
+// PromptLoop returns the loop that a prompt names, or nil if it names none.
+func (w Where) PromptLoop(prompt string) (*Loop, error) {
 	name, _ := CutMarker(prompt)
 	if name == "" {
 		return nil, nil
@@ -169,10 +169,10 @@ func (l *Loop) Mark(prompt string) string {
 	return l.Marker() + "\n\n" + prompt
 }
 
-// Own returns the loop that the session works, or nil if there is none. The loop's folder
+// SessionLoop returns the loop that the session works, or nil if there is none. The loop's folder
 // may be gone. It is an error if the folder is now a link to another place, or one that
 // Check refuses. The loop beside the error may only be used by its record; see OpenRecord.
-func (w Where) Own() (*Loop, error) {
+func (w Where) SessionLoop() (*Loop, error) {
 	for _, session := range []string{w.Session, w.Holder} {
 		if w.StateDir == "" || !ValidSession(session) {
 			continue
@@ -190,14 +190,14 @@ func (w Where) withKey(key string) string {
 	sessions, _ := os.ReadDir(SessionsFolder(w.StateDir))
 	for _, session := range sessions {
 		w.Session = session.Name()
-		if l, _ := w.Own(); l != nil && l.key == key {
+		if l, _ := w.SessionLoop(); l != nil && l.key == key {
 			return l.Dir
 		}
 	}
 	return ""
 }
 
-// Recorded is Own for the loop whose record names the folder dir.
+// Recorded is SessionLoop for the loop whose record names the folder dir.
 func (w Where) Recorded(dir string) (*Loop, error) {
 	l := w.at(dir)
 	l.Bound = true
@@ -240,7 +240,7 @@ func (w Where) upwards(found func(dir string) bool) {
 // named returns the loop in a folder that a person names. If it has a record, the folder may be gone: so a person ends
 // a loop that somebody has moved.
 func (w Where) named(dir string) (*Loop, error) {
-	if l := w.at(filepath.Clean(dir)); l.Gone() && Exists(filepath.Join(l.StatePath(), stateFile)) {
+	if l := w.at(filepath.Clean(dir)); l.IsMissing() && Exists(filepath.Join(l.StatePath(), stateFile)) {
 		return l, nil
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -302,11 +302,11 @@ func (l *Loop) Check() error {
 	return checkOwner(info, l.Dir, l.Project)
 }
 
-// Gone reports whether the loop's folder is not there any more: somebody moved or deleted it.
-func (l *Loop) Gone() bool { return !Exists(l.Dir) }
+// IsMissing reports whether the loop's folder is not there any more: somebody moved or deleted it.
+func (l *Loop) IsMissing() bool { return !Exists(l.Dir) }
 
 // Restorable reports whether the loop's folder alone is gone, and not its project, as after 'git clean -fdx'.
-func (l *Loop) Restorable() bool { return l.Gone() && l.Below() && Exists(l.Project) }
+func (l *Loop) Restorable() bool { return l.IsMissing() && l.Below() && Exists(l.Project) }
 
 // ValidSession reports whether a session id is safe as the name of a file. The host's ids
 // are UUIDs. An id with other characters could be a path out of the folder, and one that
@@ -575,7 +575,7 @@ func (w Where) WithoutFolder() (loops []*Loop) {
 	known, _ := w.Known() // one that cannot be read is not known
 	w.upwards(func(dir string) bool {
 		loops = slices.DeleteFunc(slices.Clone(known), func(l *Loop) bool {
-			return !l.Gone() || !l.Below() || !SameFile(l.Project, dir)
+			return !l.IsMissing() || !l.Below() || !SameFile(l.Project, dir)
 		})
 		return len(loops) > 0
 	})
@@ -599,7 +599,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		if err == nil {
 			state, err = s.State()
 		}
-		asked := s.Asked(RequestCancel)
+		asked := s.HasRequest(RequestCancel)
 		s.Close()
 		dir := state.Loop
 		if err != nil {
@@ -608,7 +608,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		// The key is made of the loop's path. A record under another key is not valid.
 		l := w.at(dir)
 		over := asked || err == nil && state.Status != decide.InProgress && state.Status != decide.Paused
-		if l.key == entry.Name() && checkFolder(l.Name) == nil && !(over && l.Gone()) {
+		if l.key == entry.Name() && checkFolder(l.Name) == nil && !(over && l.IsMissing()) {
 			loops = append(loops, l)
 		}
 	}
@@ -665,14 +665,14 @@ func (w Where) Dependency(l *Loop) bool {
 // The folder of the state folder that has an empty file for each time a session was told something once, and how many
 // of them it keeps.
 const (
-	toldFolder = "told-once"
-	maxTold    = 200
+	messagesFolder = "told-once"
+	maxMessages    = 200
 )
 
-// TellOnce reports whether a session should hear of what the loop waits for, and records that it did. If that cannot be
-// written, it hears of it each time.
-func (l *Loop) TellOnce(session string) bool {
-	root, err := makeRoot(filepath.Join(l.stateDir, toldFolder), 0o700)
+// FirstTime reports whether a session should hear of what the loop waits for, and records that it did. If that cannot
+// be written, it hears of it each time.
+func (l *Loop) FirstTime(session string) bool {
+	root, err := makeRoot(filepath.Join(l.stateDir, messagesFolder), 0o700)
 	if err != nil {
 		return true
 	}
@@ -690,7 +690,7 @@ func (l *Loop) TellOnce(session string) bool {
 // forgetOldest removes what was told first, so that the folder does not grow for ever.
 func forgetOldest(root *os.Root) {
 	told, err := fs.ReadDir(root.FS(), ".")
-	if err != nil || len(told) <= maxTold {
+	if err != nil || len(told) <= maxMessages {
 		return
 	}
 	since := func(entry fs.DirEntry) time.Time {

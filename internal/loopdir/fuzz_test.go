@@ -56,7 +56,7 @@ func FuzzState(f *testing.F) {
 		}
 		if err == nil { // a decision must cope with each record that is accepted
 			decide.Decide(decide.Snapshot{
-				Heard:  decide.Heard{Event: decide.EventStop, Session: state.Session},
+				Report: decide.Report{Event: decide.EventStop, Session: state.Session},
 				Folder: decide.Folder{State: state},
 			})
 		}
@@ -157,7 +157,7 @@ func FuzzPlaces(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, prompt := range []string{text, Marker + text, Marker + filepath.ToSlash(Below) + "/" + text} {
-			marked, err := w.Marked(prompt)
+			marked, err := w.PromptLoop(prompt)
 			if err := beside(below, marked, err); err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ func (s *Store) List(path string, how features.Reading) decide.List {
 // that of path.
 func ReadList(path string, how features.Reading, folders ...string) decide.List {
 	var file string
-	file, how.Tag = features.Named(path)
+	file, how.Tag = features.SplitTag(path)
 	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
 		missing := fmt.Errorf("no list at %s", file)
@@ -79,7 +79,7 @@ func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
 // listRoot opens the folder that holds the list at path and returns the list's base name.
 // The path must be in one of the folders; links must not lead out of it.
 func listRoot(path string, folders []string) (root *os.Root, name string, err error) {
-	path, _ = features.Named(path)
+	path, _ = features.SplitTag(path)
 	for _, dir := range folders {
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || !filepath.IsLocal(rel) {

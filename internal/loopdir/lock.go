@@ -25,7 +25,7 @@ func (errChecks) Error() string {
 func (errChecks) Is(err error) bool { return err == ErrLocked }
 
 // Lock takes the loop's lock. It waits for at most the given time and then returns ErrLocked. Whoever changes the
-// record has the lock from the first look at it until the change is written, also while checks run; see Keep.
+// record has the lock from the first look at it until the change is written, also while checks run; see Backup.
 func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
 	unlock, err = s.lockLoop(wait, false)
 	if errors.Is(err, ErrLocked) {
@@ -64,8 +64,8 @@ func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 	return s.lock(senderFile, wait, true)
 }
 
-// taken reports whether another process has the lock in a file.
-func (s *Store) taken(name string) bool {
+// isLocked reports whether another process has the lock in a file.
+func (s *Store) isLocked(name string) bool {
 	unlock, err := s.lock(name, 0, false)
 	if err == nil {
 		unlock()

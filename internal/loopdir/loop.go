@@ -129,9 +129,9 @@ func (l *Loop) StatePath() string {
 	return filepath.Join(RecordsFolder(l.stateDir), l.key)
 }
 
-// Shown returns the paths of the files that what people see of a loop depends on, but for its list, which may be
+// WatchedFiles returns the paths of the files that what people see of a loop depends on, but for its list, which may be
 // anywhere in the project.
-func (l *Loop) Shown() (paths []string) {
+func (l *Loop) WatchedFiles() (paths []string) {
 	for _, name := range []string{ProgressFile, ConfigFile, StopLog, CheckLines} {
 		paths = append(paths, filepath.Join(l.Dir, name))
 	}
@@ -250,7 +250,7 @@ func unwritable(err error) bool {
 	return false
 }
 
-// Bind records that the session works this loop. Own finds the loop by that record,
+// Bind records that the session works this loop. SessionLoop finds the loop by that record,
 // whatever the session's working folder is.
 func (s *Store) Bind(session string) error {
 	root, err := makeRoot(SessionsFolder(s.Loop.stateDir), 0o700)

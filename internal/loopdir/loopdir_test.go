@@ -386,7 +386,7 @@ func TestTellOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if l.TellOnce("s1") {
+			if l.FirstTime("s1") {
 				said.Add(1)
 			}
 		})
@@ -395,16 +395,16 @@ func TestTellOnce(t *testing.T) {
 	if n := said.Load(); n != 1 {
 		t.Errorf("said %d times", n)
 	}
-	for i := range 2 * maxTold {
-		if !l.TellOnce(strconv.Itoa(i)) {
+	for i := range 2 * maxMessages {
+		if !l.FirstTime(strconv.Itoa(i)) {
 			t.Errorf("session %d was not told", i)
 		}
 	}
-	left, err := os.ReadDir(filepath.Join(l.stateDir, toldFolder))
-	if err != nil || len(left) != maxTold {
+	left, err := os.ReadDir(filepath.Join(l.stateDir, messagesFolder))
+	if err != nil || len(left) != maxMessages {
 		t.Errorf("%d files are left: %v", len(left), err)
 	}
-	if last := strconv.Itoa(2*maxTold - 1); l.TellOnce(last) {
+	if last := strconv.Itoa(2*maxMessages - 1); l.FirstTime(last) {
 		t.Errorf("session %s was told twice", last)
 	}
 }
@@ -442,7 +442,7 @@ func TestTrustedList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := s.Keep("")
+	kept, err := s.Backup("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -475,7 +475,7 @@ func TestProofFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := s.Keep("")
+	kept, err := s.Backup("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func optional(data []byte, err error) ([]byte, error) {
 // AddNotes adds what somebody has written into another copy of progress.txt. given is that copy as it was before. Notes
 // that the file has already are not added again.
 func (s *Store) AddNotes(wait time.Duration, given, now []byte) error {
-	notes := []byte(plain.Text(string(progress.Added(given, now)), MaxNoted))
+	notes := []byte(plain.Text(string(progress.NewNotes(given, now)), MaxNoted))
 	if len(notes) == 0 {
 		return nil
 	}
@@ -190,10 +190,10 @@ func (s *Store) writeHeader(next decide.State) error {
 	return nil
 }
 
-// Complete finishes a Commit that was cut off before it wrote progress.txt: the header
+// FinishCommit finishes a Commit that was cut off before it wrote progress.txt: the header
 // there is still the previous one, or there is no file. It takes the lock only if there is
 // something to do.
-func (s *Store) Complete(wait time.Duration) {
+func (s *Store) FinishCommit(wait time.Duration) {
 	pending := func() (decide.State, bool) {
 		state, err := s.State()
 		text, unread := s.Progress()
@@ -248,18 +248,18 @@ func (s *Store) restoreFolder() error {
 	return err
 }
 
-// TellOnce reports whether the trouble with this id should be told, and records that it
+// FirstTime reports whether the trouble with this id should be told, and records that it
 // was. It returns false if the last trouble told had the same id. A full disk still has
 // room for an empty file: the file says that some trouble was told, and nothing more is
 // told until an id can be recorded again. Trouble that leaves no trace is told each time.
 // Of a record that cannot be opened it is told once for each commit.
-func (s *Store) TellOnce(id string) bool {
+func (s *Store) FirstTime(id string) bool {
 	if s.state == nil {
 		info, err := os.Lstat(filepath.Join(s.Loop.StatePath(), stateFile))
 		if err == nil {
 			id += info.ModTime().String()
 		}
-		return s.Loop.TellOnce(id)
+		return s.Loop.FirstTime(id)
 	}
 	told, err := read(s.state, troubleFile, maxPathBytes)
 	switch {
@@ -441,7 +441,7 @@ func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) {
 }
 
 // RunWorks reports whether a process holds the lock of LockRun.
-func (s *Store) RunWorks() bool { return s.taken(runLock) }
+func (s *Store) RunWorks() bool { return s.isLocked(runLock) }
 
 // Trust returns what a person has trusted, or nil if there is no trust record. It ignores
 // a record in the project, because an agent may have written it.
@@ -520,8 +520,8 @@ func (s *Store) removeOthers(prefix string, wanted func(name string) bool) error
 // Config returns the text of ralph.json, or nil if there is no such file.
 func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFile, config.MaxBytes)) }
 
-// OwnConfig is the name of the user's own configuration.
-const OwnConfig = "config.json"
+// UserConfigFile is the name of the user's own configuration.
+const UserConfigFile = "config.json"
 
 // UserFile returns the text and the path of a file of the user's own, of at most limit bytes. folder is the system's
 // folder for the user's configuration. text is nil if there is no such file. Without a home folder there is no path,

@@ -26,10 +26,10 @@ type Request struct {
 	Iterations int           `json:"iterations,omitzero"`
 	Deadline   time.Duration `json:"deadline,omitzero"` // stored in ns
 
-	At   time.Time     `json:"at,omitzero"`   // of RequestEvent: when it came
-	Name string        `json:"name,omitzero"` // of RequestEvent: the client's own name for it
-	Of   *decide.Heard `json:"of,omitzero"`   // of RequestEvent
-	Tail *decide.Tail  `json:"tail,omitzero"` // of RequestEvent: the end of its transcript; nil: not known
+	At   time.Time      `json:"at,omitzero"`   // of RequestEvent: when it came
+	Name string         `json:"name,omitzero"` // of RequestEvent: the client's own name for it
+	Of   *decide.Report `json:"of,omitzero"`   // of RequestEvent
+	Tail *decide.Tail   `json:"tail,omitzero"` // of RequestEvent: the end of its transcript; nil: not known
 
 	file string
 }
@@ -107,16 +107,16 @@ func (s *Store) Requests() (all []Request) {
 	return all
 }
 
-// Asked reports whether something was asked and is not done.
-func (s *Store) Asked(verb string) bool {
+// HasRequest reports whether something was asked and is not done.
+func (s *Store) HasRequest(verb string) bool {
 	return slices.ContainsFunc(s.Requests(), func(r Request) bool { return r.Verb == verb })
 }
 
 // Stops reports whether a person wants to pause or cancel the loop.
 func (r Request) Stops() bool { return r.Verb == RequestCancel || r.Verb == RequestPause }
 
-// AskedToStop reports whether a person has asked to pause or cancel the loop.
-func (s *Store) AskedToStop() bool { return slices.ContainsFunc(s.Requests(), Request.Stops) }
+// HasStopRequest reports whether a person has asked to pause or cancel the loop.
+func (s *Store) HasStopRequest() bool { return slices.ContainsFunc(s.Requests(), Request.Stops) }
 
 // Done takes requests away.
 func (s *Store) Done(all []Request) {

@@ -11,7 +11,7 @@ import (
 // share is a lock of this process that its goroutines share.
 type share struct {
 	turn    chan struct{} // has a value while no goroutine has its turn; closed when the lock is free again
-	kept    *Kept
+	backup  *Backup
 	changed string // what Restore has found changed of the record
 	session string
 }
@@ -27,7 +27,7 @@ func (s *Store) Share(wait time.Duration, session string, run func()) (changed s
 	}
 	defer unlock()
 	one := &share{turn: make(chan struct{}, 1), session: session}
-	one.kept, err = s.Keep(session)
+	one.backup, err = s.Backup(session)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (s *Store) Share(wait time.Duration, session string, run func()) (changed s
 		one.turn <- struct{}{}
 		run()
 	}()
-	changed, err = s.Restore(one.kept)
+	changed, err = s.Restore(one.backup)
 	if one.changed != "" {
 		changed = one.changed
 	}
@@ -65,14 +65,14 @@ func (s *Store) lockShared(wait time.Duration) (is bool, unlock func(), err erro
 		return true, nil, ErrLocked
 	}
 	clear(s.cache) // another store of this process may have written
-	if _, err := s.Restore(one.kept); err != nil {
+	if _, err := s.Restore(one.backup); err != nil {
 		one.turn <- struct{}{}
 		return true, nil, err
 	}
 	return true, func() {
-		kept, err := s.Keep(one.session)
+		kept, err := s.Backup(one.session)
 		if err == nil {
-			one.kept = kept
+			one.backup = kept
 		}
 		one.turn <- struct{}{}
 	}, nil

@@ -59,7 +59,7 @@ func TestShareStep(t *testing.T) {
 	}
 	changed, err := s.Share(time.Second, "", func() {
 		err := other.Locked(time.Second, func() error {
-			kept, err := other.Keep("")
+			kept, err := other.Backup("")
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func TestRequests(t *testing.T) {
 	asked := []Request{
 		{Verb: RequestNote, Text: "use tabs"},
 		{Verb: RequestPause, Now: true},
-		{Verb: RequestEvent, Name: "SessionEnd", Of: &decide.Heard{Event: decide.EventEnd, Session: "s1"}},
+		{Verb: RequestEvent, Name: "SessionEnd", Of: &decide.Report{Event: decide.EventEnd, Session: "s1"}},
 		{Verb: RequestCancel},
 	}
 	for _, r := range asked {
@@ -185,7 +185,7 @@ func TestRequests(t *testing.T) {
 		t.Errorf("the event is %+v", of)
 	}
 	s.Done(got[:2])
-	if s.Asked(RequestPause) || !s.Asked(RequestCancel) || !s.AskedToStop() {
+	if s.HasRequest(RequestPause) || !s.HasRequest(RequestCancel) || !s.HasStopRequest() {
 		t.Errorf("left are %+v", s.Requests())
 	}
 }

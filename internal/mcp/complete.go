@@ -51,13 +51,13 @@ func (k *desk) complete(ctx context.Context, in Complete) (Completed, error) {
 		message = fmt.Sprintf("<promise>%s: %s</promise>", claim.Word, strings.ReplaceAll(why, "<", "("))
 	}
 	want := claim.Status
-	if k.over() != nil {
+	if k.endError() != nil {
 		k.finish(ctx)
 		c.Accepted = k.state.Status == want
 		if c.Accepted {
 			c.CompletedAt = plain.Instant(k.state.EndedAt)
 		} else {
-			c.Missing = []string{k.over().Error()}
+			c.Missing = []string{k.endError().Error()}
 		}
 		return c, nil
 	}
@@ -95,6 +95,6 @@ func (k *desk) claim(ctx context.Context, c Completed, message string, want deci
 
 // finish finishes what a server that was killed began: the header of progress.txt, and the notice of the ending.
 func (k *desk) finish(ctx context.Context) {
-	k.Store.Complete(loop.LockWait)
+	k.Store.FinishCommit(loop.LockWait)
 	_ = k.Tell(context.WithoutCancel(ctx)) // what is not told now is told later
 }

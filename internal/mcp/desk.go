@@ -132,7 +132,7 @@ func (d *Desk) find(call Call, name string) (at *loopdir.Loop, sure bool, err er
 		}
 		where.Session = call.Session
 		if call.Session != "" {
-			if at, err := where.Own(); at != nil || err != nil {
+			if at, err := where.SessionLoop(); at != nil || err != nil {
 				return at, true, err
 			}
 		}
@@ -140,7 +140,7 @@ func (d *Desk) find(call Call, name string) (at *loopdir.Loop, sure bool, err er
 			return last, false, last.Check()
 		}
 		where.Session = d.HostSession
-		if at, err := where.Own(); at != nil || err != nil {
+		if at, err := where.SessionLoop(); at != nil || err != nil {
 			return at, false, err
 		}
 		where.Session = ""
@@ -176,7 +176,7 @@ func (d *Desk) each(do func(*loopdir.Loop, decide.State)) {
 	all, _ := d.Env.Where().All() // others may still be found
 	known, _ := d.Env.Where().Known()
 	for _, at := range append(all, known...) {
-		if at.Gone() {
+		if at.IsMissing() {
 			continue
 		}
 		store, err := at.Open()
@@ -294,8 +294,8 @@ func ForPerson(why, line string) error {
 // event is the stop that a call stands for.
 func (k *desk) event(name, message string) loop.Event {
 	return loop.Event{
-		Heard: decide.Heard{Session: k.state.Session, Message: message},
-		Name:  name, Caller: k.state.Session, At: time.Now(), Timeout: callTime,
+		Report: decide.Report{Session: k.state.Session, Message: message},
+		Name:   name, Caller: k.state.Session, At: time.Now(), Timeout: callTime,
 	}
 }
 
@@ -345,8 +345,8 @@ const callTime = 660 * time.Second
 // endedText begins the answer to a call after the loop has ended.
 const endedText = "the loop is over"
 
-// over says that the loop has ended, and how a person continues it.
-func (k *desk) over() error {
+// endError says that the loop has ended, and how a person continues it.
+func (k *desk) endError() error {
 	if k.state.Status.GoesOn() || k.state.Schema == 0 {
 		return nil
 	}

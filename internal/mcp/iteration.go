@@ -111,8 +111,8 @@ func (k *desk) handOut() (stops bool, err error) {
 		return false, nil
 	}
 	err = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
-		stops = r.Handed
-		r.Handed = true
+		stops = r.HandedOut
+		r.HandedOut = true
 		return nil
 	})
 	return stops, err

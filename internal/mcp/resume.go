@@ -103,25 +103,25 @@ func clean(object json.RawMessage) json.RawMessage {
 	if len(object) == 0 || read.Decode(&v) != nil {
 		return nil
 	}
-	text, err := json.Marshal(cleaned(v))
+	text, err := json.Marshal(cleanValue(v))
 	if err != nil {
 		return nil
 	}
 	return text
 }
 
-func cleaned(v any) any {
+func cleanValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return plain.Text(v, len(v))
 	case []any:
 		for i := range v {
-			v[i] = cleaned(v[i])
+			v[i] = cleanValue(v[i])
 		}
 	case map[string]any:
 		all := make(map[string]any, len(v))
 		for key, value := range v {
-			all[plain.Line(key, 200)] = cleaned(value)
+			all[plain.Line(key, 200)] = cleanValue(value)
 		}
 		return all
 	}

@@ -50,7 +50,7 @@ func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s.Server = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 	})
-	s.AddReceivingMiddleware(s.recovered)
+	s.AddReceivingMiddleware(s.recoverPanics)
 	if err := s.addTools(); err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error
 	return err
 }
 
-// recovered makes a panic of a handler an error of that call.
-func (s *Server) recovered(next mcp.MethodHandler) mcp.MethodHandler {
+// recoverPanics makes a panic of a handler an error of that call.
+func (s *Server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -90,9 +90,9 @@ func (s *Server) addTools() error {
 	}
 	handlers := map[string]handler{
 		"task_get":           answer((*desk).task),
-		"iteration_start":    answer((*desk).start, (*desk).moves, (*desk).over),
+		"iteration_start":    answer((*desk).start, (*desk).moves, (*desk).endError),
 		"iteration_validate": answer((*desk).validate, (*desk).moves),
-		"iteration_next":     answer((*desk).next, (*desk).moves, (*desk).over),
+		"iteration_next":     answer((*desk).next, (*desk).moves, (*desk).endError),
 		"iteration_complete": answer((*desk).complete, (*desk).moves),
 		"hook_register":      answer((*desk).register, (*desk).moves),
 		"hook_evaluate":      answer((*desk).evaluate, (*desk).moves),
@@ -108,7 +108,7 @@ func (s *Server) addTools() error {
 			return err
 		}
 		t.Annotations.DestructiveHint, t.Annotations.OpenWorldHint = new(bool), new(bool) // false; the default is true
-		s.AddTool(t, s.checked(t, schema, handlers[t.Name]))
+		s.AddTool(t, s.handlerOf(t, schema, handlers[t.Name]))
 	}
 	return nil
 }
@@ -159,9 +159,9 @@ func answer[In about, Out any](do func(*desk, context.Context, In) (Out, error),
 	}
 }
 
-// checked makes the SDK's handler of a tool: it checks the arguments, and gives the answer both as text and structured,
-// because some clients show only one of them. The SDK's own way would write the numbers in them anew.
-func (s *Server) checked(t *mcp.Tool, schema *jsonschema.Resolved, handle handler) mcp.ToolHandler {
+// handlerOf makes the SDK's handler of a tool: it checks the arguments, and gives the answer both as text and
+// structured, because some clients show only one of them. The SDK's own way would write the numbers in them anew.
+func (s *Server) handlerOf(t *mcp.Tool, schema *jsonschema.Resolved, handle handler) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments := req.Params.Arguments
 		if len(arguments) == 0 || string(arguments) == "null" {

@@ -145,7 +145,7 @@ func (k *desk) lower(in Start) (notes []string, err error) {
 		for _, promise := range in.CompletionPromises {
 			r.Promises = append(r.Promises, decide.ClaimOf(promise).Word)
 		}
-		r.Handed = false
+		r.HandedOut = false
 		if r.Started.IsZero() {
 			r.Started = time.Now().UTC()
 		}

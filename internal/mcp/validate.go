@@ -119,7 +119,7 @@ func (k *desk) runRest(ctx context.Context, j *judged) error {
 			runs = append(runs, decide.Run{Check: c})
 		}
 	}
-	if len(runs) == 0 || k.over() != nil {
+	if len(runs) == 0 || k.endError() != nil {
 		return nil
 	}
 	more, err := j.Picture.RunChecks(ctx, runs, false, nil)
@@ -146,7 +146,7 @@ func (j judged) signal() string {
 // feedback says in lines what the agent should know.
 func (j judged) feedback(k *desk, hook *HookDecision) []string {
 	lines := []string{}
-	if err := k.over(); err != nil {
+	if err := k.endError(); err != nil {
 		return append(lines, err.Error())
 	}
 	switch j.claim.Status {

@@ -20,7 +20,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-func init() { gittest.Apart() }
+func init() { gittest.Isolate() }
 
 // TestMain lets this test be the guard of the checks that it runs.
 func TestMain(m *testing.M) {
@@ -168,8 +168,8 @@ func toJSON(v any) string {
 func (w *world) stop(session string, client int, message string) decide.Decision {
 	w.t.Helper()
 	ev := loop.Event{
-		Heard: decide.Heard{Event: decide.EventStop, Session: session, Client: client, Message: message},
-		Name:  "Stop", At: time.Now(), Timeout: time.Minute,
+		Report: decide.Report{Event: decide.EventStop, Session: session, Client: client, Message: message},
+		Name:   "Stop", At: time.Now(), Timeout: time.Minute,
 	}
 	l, err := loop.Find(w.env, ev)
 	if err != nil || l == nil {

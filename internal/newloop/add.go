@@ -17,9 +17,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// AddChecks adds those of m.Checks that a loop does not have to its ralph.json, and trusts these commands alone, on what
-// the person has trusted before: what goes with them is suggested by the trusted files, and not by what an agent has
-// made of them. The first checks of a loop make its contract, as those of init do.
+// AddChecks adds those of m.Checks that a loop does not have to its ralph.json, and trusts these commands alone, on
+// what the person has trusted before: what goes with them is suggested by the trusted files, and not by what an agent
+// has made of them. The first checks of a loop make its contract, as those of init do.
 func (m *Maker) AddChecks(l *loop.Loop) error {
 	p, err := l.Look()
 	if err != nil {
@@ -213,12 +213,12 @@ func (m *Maker) tellChecks() {
 		if perFeature(check) && m.List != config.ListNone {
 			of = " for each feature"
 		}
-		if !m.takenUp && m.runsInProject(i) {
+		if !m.keepsLoop && m.runsInProject(i) {
 			of += ", in the project"
 		}
 		fmt.Fprintf(m.Out, "  check%s: %s\n", of, plain.Line(check, 300))
 	}
-	if m.takenUp {
+	if m.keepsLoop {
 		return
 	}
 	for _, line := range m.suggestion().Lines() {

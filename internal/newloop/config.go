@@ -105,7 +105,7 @@ func (m *Maker) suggestion() suggest.Suggestion {
 	if err != nil {
 		return suggest.Suggestion{}
 	}
-	search, _ := proc.Outside(m.Env.Get("PATH"), top) // as checks get it
+	search, _ := proc.PathOutside(m.Env.Get("PATH"), top) // as checks get it
 	s := suggest.For(cmp.Or(m.trustedFiles, top), filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
 	s.Protect = slices.DeleteFunc(s.Protect, func(name string) bool { return slices.Contains(m.Work, name) })
 	m.suggested = &s
@@ -115,7 +115,7 @@ func (m *Maker) suggestion() suggest.Suggestion {
 // askForTests asks a person at a terminal which files are the tests. An agent may add some, and change none.
 func (m *Maker) askForTests() error {
 	s := m.suggestion()
-	if m.takenUp || len(s.Tests) == 0 || !cli.CanAsk() {
+	if m.keepsLoop || len(s.Tests) == 0 || !cli.CanAsk() {
 		return nil
 	}
 	answer := cli.Ask(m.Out, fmt.Sprintf("Which are your tests, or none? The agent may add some, but change none. [%s]",

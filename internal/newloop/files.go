@@ -26,9 +26,9 @@ import (
 
 // loopFile is a file of the loop folder that init writes.
 type loopFile struct {
-	name string
-	text string
-	kept bool // it is there already and stays
+	name  string
+	text  string
+	stays bool // it is there already and stays
 }
 
 // planFiles decides on the files of the loop folder. What exists stays, unless --force.
@@ -58,18 +58,18 @@ func (m *Maker) planFiles() error {
 		f := &m.files[n]
 		// A list or a task is the person's: not even --force writes over it.
 		task := f.name == loopdir.PromptFile && m.List == config.ListNone && m.Task.Text == ""
-		f.kept = loopdir.Exists(filepath.Join(m.Dir, f.name)) && (!m.Force || task || f.name == loopdir.ListFile)
-		if task && !f.kept && m.text != nil {
+		f.stays = loopdir.Exists(filepath.Join(m.Dir, f.name)) && (!m.Force || task || f.name == loopdir.ListFile)
+		if task && !f.stays && m.text != nil {
 			m.warnings = append(m.warnings, "of the task in "+f.name+", which was gone, only the first line is known; "+
 				"write it again")
 		}
 		if f.name != loopdir.ConfigFile {
 			continue
 		}
-		if m.takenUp {
+		if m.keepsLoop {
 			f.text = string(m.text)
 			err = m.keepConfig()
-		} else if gone := m.dropped(text); gone != "" {
+		} else if gone := m.missingKeys(text); gone != "" {
 			m.warnings = append(m.warnings, loopdir.ConfigFile+" has no "+gone+" any more")
 		}
 		if err != nil {
@@ -79,8 +79,8 @@ func (m *Maker) planFiles() error {
 	return nil
 }
 
-// dropped names the keys and limits of the existing ralph.json that a new one does not have.
-func (m *Maker) dropped(text []byte) string {
+// missingKeys names the keys and limits of the existing ralph.json that a new one does not have.
+func (m *Maker) missingKeys(text []byte) string {
 	old, err := jsontext.Check(m.text)
 	if err != nil {
 		return "" // nothing of it was in force
@@ -167,14 +167,14 @@ func (m *Maker) checkList() error {
 	}
 	how.Skip, how.Now = m.reading.Skip, m.reading.Now
 	list, problems, remarks := how.Check(data)
-	shown, _ := features.Named(path)
+	shown, _ := features.SplitTag(path)
 	shown = m.Show(shown)
 	_, open := list.Next()
 	done := list.Passed() == len(list.Items)
 	switch {
 	case done && m.Claimed:
 		return nil
-	case open || m.takenUp:
+	case open || m.keepsLoop:
 	case done && len(m.Checks) > 0:
 		fmt.Fprintf(m.Out, "every feature of %s passes already: the first stop runs the checks\n", shown)
 	case done:
@@ -200,8 +200,8 @@ func (m *Maker) checkList() error {
 
 // noList reports whether the loop has no list: the person says its task, or it is there already.
 func (m *Maker) noList() bool {
-	if m.Task.Line == "" && m.List == "" && m.there.NoList() {
-		m.Task.Line = cmp.Or(m.there.Task, m.Name)
+	if m.Task.Line == "" && m.List == "" && m.loopConfig.NoList() {
+		m.Task.Line = cmp.Or(m.loopConfig.Task, m.Name)
 	}
 	return m.Task.Line != ""
 }

@@ -49,11 +49,11 @@ func (m *Maker) findList() error {
 			return err
 		}
 		m.List = named
-	case m.takenUp && m.there.Source.Given():
+	case m.keepsLoop && m.loopConfig.Source.IsSet():
 		m.sourced = true
 		return nil
-	case m.takenUp && m.there.List != "":
-		m.List = m.there.List
+	case m.keepsLoop && m.loopConfig.List != "":
+		m.List = m.loopConfig.List
 	default:
 		found, err := m.search()
 		if err != nil {
@@ -75,7 +75,7 @@ func (m *Maker) findList() error {
 
 // search returns the list of the project. It is "" if the loop has one in its own folder, or gets an example there.
 func (m *Maker) search() (string, error) {
-	if m.takenUp {
+	if m.keepsLoop {
 		return "", nil
 	}
 	m.unusable = nil
@@ -153,7 +153,7 @@ func (m *Maker) isElsewhere(list string) bool {
 
 // namedList returns the path of the list that a person names, with its tag, below the project.
 func (m *Maker) namedList() (string, error) {
-	rel, _ := features.Named(m.List)
+	rel, _ := features.SplitTag(m.List)
 	tag := m.List[len(rel):]
 	if filepath.IsAbs(rel) {
 		real, err := filepath.EvalSymlinks(rel)
@@ -218,7 +218,7 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	case len(words) == 0:
 		return nil, make()
 	}
-	file, _ := features.Named(words[0])
+	file, _ := features.SplitTag(words[0])
 	info, missing := os.Stat(file)
 	switch {
 	case errors.Is(missing, fs.ErrNotExist) && filepath.Ext(file) != "":
@@ -277,7 +277,7 @@ func (m *Maker) working() iter.Seq2[*loopdir.Loop, decide.Status] {
 			}
 			p, err := l.Look()
 			l.Close()
-			same := err == nil && !p.Config.Source.Given() && p.ListPath() == path
+			same := err == nil && !p.Config.Source.IsSet() && p.ListPath() == path
 			if same && !yield(at, p.Snapshot.Record().Status) {
 				return
 			}

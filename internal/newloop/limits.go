@@ -18,7 +18,7 @@ func LimitFlags(f *pflag.FlagSet, limits *decide.Limits) {
 // limitsJSON returns "limits" of ralph.json: max_iterations, and the deadline if its flag is given.
 func (m *Maker) limitsJSON() map[string]any {
 	limits := map[string]any{"max_iterations": m.Limits.MaxIterations}
-	if m.Given("deadline") {
+	if m.HasFlag("deadline") {
 		limits["deadline"] = plain.Duration(m.Limits.Deadline)
 	}
 	return limits
@@ -26,6 +26,6 @@ func (m *Maker) limitsJSON() map[string]any {
 
 // otherLimits reports whether a given flag has a limit that is not the one in there.
 func (m *Maker) otherLimits(there decide.Limits) bool {
-	return m.Given("max-iterations") && m.Limits.MaxIterations != there.MaxIterations ||
-		m.Given("deadline") && m.Limits.Deadline != there.Deadline
+	return m.HasFlag("max-iterations") && m.Limits.MaxIterations != there.MaxIterations ||
+		m.HasFlag("deadline") && m.Limits.Deadline != there.Deadline
 }

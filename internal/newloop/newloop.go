@@ -35,20 +35,20 @@ type Maker struct {
 	Force      bool     // start the loop anew
 	Claimed    bool     // every feature may pass already, since the loop begins with a review
 
-	Fits   func() error           // what else refuses the loop, when its names are known
-	Given  func(flag string) bool // whether the person gave a flag
-	ByList string                 // the command line that takes the path of a list behind it
-	Out    io.Writer
+	Fits    func() error           // what else refuses the loop, when its names are known
+	HasFlag func(flag string) bool // whether the person gave a flag
+	ByList  string                 // the command line that takes the path of a list behind it
+	Out     io.Writer
 
-	Project string        // absolute
-	Dir     string        // of the loop
-	Over    decide.Status // how an earlier loop of this name has ended
+	Project    string        // absolute
+	Dir        string        // of the loop
+	LastStatus decide.Status // how an earlier loop of this name has ended
 
 	Typed []string // the checks that the person gave for a loop that was made before; for AddChecks
 
-	takenUp      bool             // a loop was made before, and init leaves it as it is
+	keepsLoop    bool             // a loop was made before, and init leaves it as it is
 	text         []byte           // the ralph.json of that loop
-	there        config.Config    // what it says
+	loopConfig   config.Config    // what it says
 	reading      features.Reading // how the list is read
 	found        decide.List
 	unusable     []string // why files that could be the list are not
@@ -64,7 +64,7 @@ type Maker struct {
 // New returns a maker for the loop of a list.
 func New(v verb.Verbs, byList string, out io.Writer) *Maker {
 	return &Maker{
-		Verbs: v, ByList: byList, Out: out, Fits: func() error { return nil }, Given: func(string) bool { return false },
+		Verbs: v, ByList: byList, Out: out, Fits: func() error { return nil }, HasFlag: func(string) bool { return false },
 		Limits: decide.Limits{MaxIterations: decide.DefaultIterations},
 	}
 }
@@ -114,7 +114,7 @@ func (m *Maker) Settle() (err error) {
 	if err := m.findList(); err != nil {
 		return err
 	}
-	if open := len(m.found.Items) - m.found.Passed(); !m.Given("max-iterations") {
+	if open := len(m.found.Items) - m.found.Passed(); !m.HasFlag("max-iterations") {
 		m.Limits.MaxIterations = max(m.Limits.MaxIterations, perFeatureLimit*open)
 	}
 	return nil
@@ -129,12 +129,12 @@ func (m *Maker) takeUp() (err error) {
 	path := filepath.Join(m.Dir, loopdir.ConfigFile)
 	m.text, err = loopdir.ReadAny(path, config.MaxBytes)
 	if loopdir.Absent(err) && !loopdir.Exists(path) {
-		m.text, err = m.trusted()
+		m.text, err = m.trustedText()
 	}
 	if err != nil && !m.Force {
 		return err
 	}
-	m.takenUp = m.text != nil && !m.Force
+	m.keepsLoop = m.text != nil && !m.Force
 	if m.text == nil && !m.Force {
 		for _, l := range m.Env.Where().WithoutFolder() {
 			if loopdir.SameFile(l.Project, m.Project) {
@@ -143,12 +143,12 @@ func (m *Maker) takeUp() (err error) {
 		}
 		return nil
 	}
-	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
+	m.loopConfig, _ = config.Parse(m.text) // planFiles says what is wrong with it
 	return nil
 }
 
-// trusted returns the ralph.json that was trusted for the loop, nil: there is none.
-func (m *Maker) trusted() ([]byte, error) {
+// trustedText returns the ralph.json that was trusted for the loop, nil: there is none.
+func (m *Maker) trustedText() ([]byte, error) {
 	project, err := filepath.EvalSymlinks(m.Project)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (m *Maker) checkState() error {
 // checkTrust refuses a ralph.json that could not be trusted. Write finds out anew what is to be trusted, since the hook
 // is in the settings by then.
 func (m *Maker) checkTrust() error {
-	if m.takenUp {
+	if m.keepsLoop {
 		return nil
 	}
 	text, err := m.config()
@@ -229,7 +229,7 @@ func (m *Maker) checkTrust() error {
 func (m *Maker) ShowPlan() {
 	for _, f := range m.files {
 		verb := "write"
-		if f.kept {
+		if f.stays {
 			verb = "keep"
 		}
 		fmt.Fprintf(m.Out, "  would %-8s%s\n", verb, m.Show(filepath.Join(m.Dir, f.name)))
@@ -255,8 +255,8 @@ func (m *Maker) Tell() {
 			plain.Count(len(checks), "check"), plain.Arg(m.Name))
 	}
 	switch {
-	case m.Over != "":
-	case m.files[0].name == loopdir.ListFile && !m.files[0].kept:
+	case m.LastStatus != "":
+	case m.files[0].name == loopdir.ListFile && !m.files[0].stays:
 		fmt.Fprintf(m.Out, "\nThe list is an example; write yours into %s, and then run: ralph-stop-hook trust %s\n",
 			m.Show(filepath.Join(m.Dir, loopdir.ListFile)), plain.Arg(m.Name))
 	case len(m.Checks) > 0 || m.Claimed:

@@ -59,7 +59,7 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 	for _, note := range say.ListNotes(m.found.List, say.ShownNotes) {
 		fmt.Fprintf(m.Out, "  %s\n", note)
 	}
-	if file, tag := features.Named(m.List); tag == "" && len(m.found.Tags) > 1 {
+	if file, tag := features.SplitTag(m.List); tag == "" && len(m.found.Tags) > 1 {
 		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: %s %s#TAG\n",
 			plain.Line(strings.Join(m.found.Tags, ", "), 300), m.ByList, plain.Line(file, 300))
 	}
@@ -72,7 +72,7 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 		return m.begin(l)
 	}
 	if !before.Status.GoesOn() {
-		m.Over = before.Status
+		m.LastStatus = before.Status
 	}
 	return nil
 }
@@ -80,9 +80,9 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 	path := m.Show(filepath.Join(m.Dir, f.name))
 	switch {
-	case f.name == loopdir.ConfigFile && m.takenUp:
+	case f.name == loopdir.ConfigFile && m.keepsLoop:
 		return m.keepTrusted(l, f, path)
-	case f.kept:
+	case f.stays:
 		fmt.Fprintf(m.Out, "  kept     %s\n", path)
 		return nil
 	}
@@ -113,13 +113,13 @@ func (m *Maker) keepTrusted(l *loop.Loop, f loopFile, path string) error {
 	if err != nil {
 		return fmt.Errorf("%w; look at the loop's files, then run: %s", err, l.Call("trust"))
 	}
-	if !f.kept {
+	if !f.stays {
 		err = l.Store.WriteFile(f.name, []byte(f.text))
 	}
 	if err != nil {
 		return err
 	}
-	if f.kept {
+	if f.stays {
 		fmt.Fprintf(m.Out, "  kept     %s\n", path)
 	} else {
 		fmt.Fprintf(m.Out, "  wrote    %s, which was gone, as it was trusted\n", path)
@@ -222,7 +222,7 @@ func (m *Maker) begin(l *loop.Loop) error {
 
 // TryChecks runs the checks of a new loop once. If that takes long, those of the whole loop run at its end only.
 func (m *Maker) TryChecks() error {
-	if m.takenUp || len(m.Checks) == 0 {
+	if m.keepsLoop || len(m.Checks) == 0 {
 		return nil
 	}
 	return m.OnLoop(func(_ io.Writer, l *loop.Loop) error {

@@ -15,10 +15,10 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 // maxBody is how many bytes of a request's body are read. A form of ours has a hundred.
 const maxBody = 4 << 10
 
-// guarded lets only requests through that come from a browser or a program to which a person gave the token, and from
+// guard lets only requests through that come from a browser or a program to which a person gave the token, and from
 // no other page. The token is in the path. A cookie would go to every other port of this machine, too, and so to what
 // an agent serves there.
-func (s *Server) guarded(next http.Handler) http.Handler {
+func (s *Server) guard(next http.Handler) http.Handler {
 	below := http.StripPrefix(s.root(), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -244,8 +244,8 @@ func stop(w watchtest.World, at *loopdir.Loop) {
 	env := w.Env
 	env.LoopDir = at.Dir
 	ev := loop.Event{
-		Heard: decide.Heard{Event: decide.EventStop, Session: "s1", Client: os.Getpid()},
-		Name:  "Stop", At: time.Now(), Timeout: time.Minute,
+		Report: decide.Report{Event: decide.EventStop, Session: "s1", Client: os.Getpid()},
+		Name:   "Stop", At: time.Now(), Timeout: time.Minute,
 	}
 	l, err := loop.Find(env, ev)
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 		write(w, r, http.StatusOK, "text/javascript; charset=utf-8", text)
 	})
 	mux.HandleFunc("GET /icon/{state}", icon)
-	return s.guarded(mux), nil
+	return s.guard(mux), nil
 }
 
 // write answers with a text, or says that the browser has it already. Browsers get it compressed.
@@ -283,10 +283,10 @@ func (d *detail) iterations(before int) {
 	}
 }
 
-// told is what the page of a session shows.
-type told struct {
+// sessionLog is what the page of a session shows.
+type sessionLog struct {
 	*detail
-	Told   watch.Log
+	Log    watch.Log
 	Number int
 	Query  string
 	Live   bool
@@ -303,9 +303,9 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is no such session")
 		return
 	}
-	page := told{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
+	page := sessionLog{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
 	page.Live = d.Works() && page.Query == "" // a search reads the whole log
-	page.Told, err = watch.Told(s.Env, d.Loop.Loop, n, page.Query)
+	page.Log, err = watch.ReadLog(s.Env, d.Loop.Loop, n, page.Query)
 	if err != nil {
 		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
 		return

@@ -16,9 +16,9 @@ func Arg(s string) string {
 	return posixArg(s)
 }
 
-// Typed shows the words of a command as a person types them. It is for reading: Arg is for
+// CommandLine shows the words of a command as a person types them. It is for reading: Arg is for
 // what is pasted with quotes around it. A POSIX shell reads the words back from it.
-func Typed(words []string) string {
+func CommandLine(words []string) string {
 	typed := make([]string, len(words))
 	for i, word := range words {
 		typed[i] = word

@@ -30,7 +30,7 @@ func TestMoved(t *testing.T) {
 			"TEXT=in " + top + ", " + top, "PERL5OPT=-I" + src + " -I" + top, "NODE_OPTIONS=--require=" + src,
 			"FAR=/x" + from + "/y"}
 	}
-	if got, want := Moved(in(from), from, to), in(to); !slices.Equal(got, want) {
+	if got, want := MoveEnv(in(from), from, to), in(to); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -38,14 +38,14 @@ const maxGit = 64 << 20
 
 // gitError is a git command that failed.
 type gitError struct {
-	verb string
-	code int    // the exit status
-	said string // as it is
-	err  error
+	verb   string
+	code   int    // the exit status
+	output string // as it is
+	err    error
 }
 
 func (e *gitError) Error() string {
-	said := plain.Line(reasons(e.said), 400)
+	said := plain.Line(reasons(e.output), 400)
 	if said == "" {
 		return fmt.Sprintf("git %s: %v", e.verb, e.err)
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Outside returns a PATH without the folders that lie in dir, also by links, and without those
+// PathOutside returns a PATH without the folders that lie in dir, also by links, and without those
 // that are not absolute. These are the second result. Who writes dir could put a program of any
 // name there.
-func Outside(path, dir string) (kept string, left []string) {
+func PathOutside(path, dir string) (kept string, left []string) {
 	var folders []string
 	dir = realPath(dir)
 	for _, folder := range filepath.SplitList(path) {
@@ -24,15 +24,15 @@ func Outside(path, dir string) (kept string, left []string) {
 	return strings.Join(folders, string(filepath.ListSeparator)), left
 }
 
-// EnvOutside returns an environment whose PATH has no folder in dir; see Outside.
+// EnvOutside returns an environment whose PATH has no folder in dir; see PathOutside.
 func EnvOutside(env []string, dir string) []string {
-	path, _ := Outside(Value(env, "PATH"), dir)
+	path, _ := PathOutside(Value(env, "PATH"), dir)
 	return append(slices.Clone(env), "PATH="+path)
 }
 
-// Moved returns an environment in which variables that name a folder, or what is in it, name the same in another
+// MoveEnv returns an environment in which variables that name a folder, or what is in it, name the same in another
 // folder, also within a text such as -I/folder/lib. Those that IsPlace names stay as they are.
-func Moved(env []string, from, to string) (moved []string) {
+func MoveEnv(env []string, from, to string) (moved []string) {
 	froms := []string{regexp.QuoteMeta(filepath.Clean(from)), regexp.QuoteMeta(realPath(from))}
 	// A path begins at the beginning, behind a flag, or where no other path goes on; and it ends likewise.
 	path := regexp.MustCompile(`(^|[^\w./-]|(?:^|[^\w./-])-\w)(?:` + strings.Join(froms, "|") + `)($|[^\w.-])`)

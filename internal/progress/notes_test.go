@@ -18,7 +18,7 @@ func TestAdded(t *testing.T) {
 		"no file before":   {"", "b\n", "b\n"},
 		"plus signs":       {"a\n", "a\n+++ b\n", "+++ b\n"},
 	} {
-		notes := Added([]byte(tc.given), []byte(tc.now))
+		notes := NewNotes([]byte(tc.given), []byte(tc.now))
 		if string(notes) != tc.want {
 			t.Errorf("%s: %q, want %q", name, notes, tc.want)
 		}

@@ -193,12 +193,12 @@ func afterBOM(data []byte) int {
 	return len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 }
 
-// Added returns the lines of notes that somebody has added to a copy of the file, wherever they are. given is the copy
-// as it was. Lines of a header are no notes.
-func Added(given, now []byte) (notes []byte) {
+// NewNotes returns the lines of notes that somebody has added to a copy of the file, wherever they are. given is the
+// copy as it was. Lines of a header are no notes.
+func NewNotes(given, now []byte) (notes []byte) {
 	const names = 3 // lines that name the two files
 	at := 0
-	for line := range bytes.Lines(diff.Diff("given", ended(given), "now", ended(now))) {
+	for line := range bytes.Lines(diff.Diff("given", endLine(given), "now", endLine(now))) {
 		at++
 		text, is := bytes.CutPrefix(line, []byte("+"))
 		if _, _, header := headerLine(bytes.TrimRight(text, "\r\n")); is && at > names && !header {
@@ -211,8 +211,8 @@ func Added(given, now []byte) (notes []byte) {
 	return notes
 }
 
-// ended returns a text whose last line ends.
-func ended(text []byte) []byte {
+// endLine returns a text whose last line ends.
+func endLine(text []byte) []byte {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return text
 	}
@@ -224,5 +224,5 @@ func Append(data, notes []byte) []byte {
 	if len(notes) == 0 || bytes.Contains(data, notes) {
 		return data
 	}
-	return append(bytes.Clone(ended(data)), ended(notes)...)
+	return append(bytes.Clone(endLine(data)), endLine(notes)...)
 }

@@ -157,7 +157,7 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	for name := range f.contents.Files {
 		addFolders(folders, name)
 	}
-	links := f.linked()
+	links := f.links()
 	for _, name := range links {
 		addFolders(folders, name)
 	}
@@ -170,7 +170,7 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	stays := func(name string) bool {
 		isPrepared := f.contents.OnlyPrepared != nil && f.contents.OnlyPrepared(name)
 		return f.contents.Git && name == gitFolder || within(links, name) || within(f.made, name) ||
-			f.rule.Own(name) && !isPrepared
+			f.rule.InCopy(name) && !isPrepared
 	}
 	err = f.removeUnwanted()
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *filler) fill(ctx context.Context) (changed bool, err error) {
 	if err := f.putAll(ctx, todo); err != nil {
 		return false, err
 	}
-	changed = f.noteGone() || len(todo) > 0 || len(f.now) != len(f.have)
+	changed = f.noteDeletions() || len(todo) > 0 || len(f.now) != len(f.have)
 	for _, name := range links {
 		if err := f.link(name, 1); err != nil {
 			return false, err
@@ -243,9 +243,9 @@ func (f *filler) compare(there []tree.Entry) (todo []task) {
 	return todo
 }
 
-// noteGone notes the files of the baseline that are not to be there: so the agent's version is that there is none. It
-// reports whether one of them was.
-func (f *filler) noteGone() (changed bool) {
+// noteDeletions notes the files of the baseline that are not to be there: so the agent's version is that there is none.
+// It reports whether one of them was.
+func (f *filler) noteDeletions() (changed bool) {
 	wanted := f.want.inOrder()
 	var gone Index
 	for _, was := range f.baseline.Files {
@@ -381,13 +381,13 @@ func (f *filler) put(root *os.Root, one task) (*File, error) {
 		if err == nil {
 			err = root.Symlink(string(text), local)
 		}
-		return stamped(root, &want, local, err)
+		return withStamp(root, &want, local, err)
 	}
-	return stamped(root, &want, local, f.putFile(root, &want, local))
+	return withStamp(root, &want, local, f.putFile(root, &want, local))
 }
 
-// stamped returns a file with the stamp that it has in the copy.
-func stamped(root *os.Root, file *File, local string, err error) (*File, error) {
+// withStamp returns a file with the stamp that it has in the copy.
+func withStamp(root *os.Root, file *File, local string, err error) (*File, error) {
 	if err != nil {
 		return file, err
 	}
@@ -423,10 +423,10 @@ func (f *filler) putFile(root *os.Root, want *File, local string) error {
 
 // Git ignores files of the project that checks need, such as packages and keys. The copy has links to them.
 
-// linked returns what the copy has by links.
-func (f *filler) linked() (names []string) {
+// links returns what the copy has by links.
+func (f *filler) links() (names []string) {
 	for _, name := range f.ignored {
-		if !f.wants(name) && !isBelow(name, f.wants) && !f.rule.Own(name) && !within(f.made, name) {
+		if !f.wants(name) && !isBelow(name, f.wants) && !f.rule.InCopy(name) && !within(f.made, name) {
 			names = append(names, name)
 		}
 	}
@@ -441,7 +441,7 @@ var ofPackages = []string{".cache", ".vite", ".vitest", ".tmp"}
 // stays in the copy.
 func (f *filler) link(name string, levels int) error {
 	from := filepath.Join(f.project, filepath.FromSlash(name))
-	if _, isExtra := f.contents.Files[name]; isExtra || f.rule.Own(name) {
+	if _, isExtra := f.contents.Files[name]; isExtra || f.rule.InCopy(name) {
 		return nil
 	}
 	info, err := os.Lstat(from)

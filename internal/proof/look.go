@@ -39,8 +39,8 @@ type Rule struct {
 	Why func(name string, added bool) string
 	// Keys are those of a JSON file that stay as they were trusted.
 	Keys func(name string) []string
-	// Own reports whether the copy has its own of a file or folder that git ignores.
-	Own func(name string) bool
+	// InCopy reports whether the copy has its own of a file or folder that git ignores.
+	InCopy func(name string) bool
 }
 
 // Why a change of a file does not count, as its Rule says.
@@ -51,16 +51,16 @@ const (
 
 // Why a file is in the copy not as it is in the project.
 const (
-	tooLarge   = "it is larger than 256 MiB"
-	notRegular = "it is a pipe, a socket or a device"
-	unreadable = "it cannot be read"
-	inTheWay   = "a file that stays as it was is in its place"
-	misread    = "a program or a shell could misread its name"
-	leadsOut   = "the link leads out of the project"
-	leadsToGit = "the link leads into .git"
-	leadsToOwn = "the link leads to what git ignores"
-	tooLong    = "it is larger than 4 MiB, and has keys that stay as they were"
-	notJSON    = "it is no JSON object, or has a key twice"
+	tooLarge       = "it is larger than 256 MiB"
+	notRegular     = "it is a pipe, a socket or a device"
+	unreadable     = "it cannot be read"
+	inTheWay       = "a file that stays as it was is in its place"
+	misread        = "a program or a shell could misread its name"
+	leadsOut       = "the link leads out of the project"
+	leadsToGit     = "the link leads into .git"
+	leadsToIgnored = "the link leads to what git ignores"
+	tooLong        = "it is larger than 4 MiB, and has keys that stay as they were"
+	notJSON        = "it is no JSON object, or has a key twice"
 
 	partProtected = `"protect" names a part of it`
 )
@@ -73,9 +73,9 @@ const maxKeys = 4 << 20
 
 // Look is what the copy is to have, and why.
 type Look struct {
-	ID         string // the same for two looks after which checks find the same
-	NotCounted []Change
-	Seen       tree.Entries // the project's files
+	ID           string // the same for two looks after which checks find the same
+	NotCounted   []Change
+	ProjectFiles tree.Entries // the project's files
 
 	baseline *Baseline
 	rule     Rule
@@ -215,14 +215,14 @@ func cannotTake(e *tree.Entry) string {
 type looker struct {
 	source
 	*Look
-	root   *os.Root
-	keeps  bool             // what counts is stored
-	began  time.Time        // files that have changed since may change again without another stamp
-	seen   Index            // the project's files, as the last look has seen them
-	now    Index            // and as this one does
-	other  map[string]*File // what the copy is to have beside want: changed files, and those that stay although they have
-	agents []string         // files of which the agent's version counts
-	err    error            // why something cannot be stored
+	root         *os.Root
+	keeps        bool             // what counts is stored
+	began        time.Time        // files that have changed since may change again without another stamp
+	projectFiles Index            // the project's files, as the last look has seen them
+	now          Index            // and as this one does
+	other        map[string]*File // beside want: changed files, and those that stay although they have
+	agents       []string         // files of which the agent's version counts
+	err          error            // why something cannot be stored
 }
 
 func (p Place) begin(top string, entries tree.Entries, keeps bool) (*looker, error) {
@@ -231,9 +231,9 @@ func (p Place) begin(top string, entries tree.Entries, keeps bool) (*looker, err
 		return nil, err
 	}
 	l := &looker{source: source{Place: p}, root: root, keeps: keeps, began: time.Now()}
-	l.seen = p.readIndex(p.named(seenFile))
+	l.projectFiles = p.readIndex(p.named(seenFile))
 	entries.List = slices.DeleteFunc(entries.List, l.isBehindLink)
-	l.Look = &Look{Seen: entries, project: top}
+	l.Look = &Look{ProjectFiles: entries, project: top}
 	if entries.Closed != nil {
 		l.leave(".", plain.Line(entries.Closed.Error(), 300))
 	}
@@ -271,12 +271,12 @@ func (p Place) Look(ctx context.Context, b *Baseline, top string, entries tree.E
 func (l *looker) judge(ctx context.Context) {
 	files := l.baseline.Files
 	l.want = make(Index, 0, len(files))
-	l.now = make(Index, 0, len(l.Seen.List))
+	l.now = make(Index, 0, len(l.ProjectFiles.List))
 	l.other = map[string]*File{}
-	trusted, seen := files.inOrder(), l.seen.inOrder()
+	trusted, seen := files.inOrder(), l.projectFiles.inOrder()
 	var differ []tree.Entry
-	for i := range l.Seen.List {
-		e := &l.Seen.List[i]
+	for i := range l.ProjectFiles.List {
+		e := &l.ProjectFiles.List[i]
 		was, known := trusted(e.Path), seen(e.Path)
 		if was != nil && known != nil && known.Stamp != "" && e.HasStamp(known.Stamp) && known.same(was) {
 			l.want = append(l.want, was)
@@ -293,7 +293,7 @@ func (l *looker) judge(ctx context.Context) {
 		}
 		l.stays(e.Path, why)
 	}
-	here := tree.ByPath(l.Seen.List)
+	here := tree.ByPath(l.ProjectFiles.List)
 	for _, f := range files {
 		name := f.Path
 		_, is := here.Find(name)
@@ -303,7 +303,7 @@ func (l *looker) judge(ctx context.Context) {
 		why := l.rule.Why(name, false)
 		switch {
 		case why != "":
-		case within(l.Seen.Shut, name):
+		case within(l.ProjectFiles.Shut, name):
 			why = unreadable
 		case len(l.rule.Keys(name)) > 0:
 			why = partProtected
@@ -450,7 +450,7 @@ func (l *looker) readOne(root *os.Root, e *tree.Entry) (f File, err error) {
 	base := path.Base(e.Path)
 	was := l.baseline.Files.Find(e.Path)
 	counts := l.keeps && (was == nil || l.rule.Why(e.Path, false) == "")
-	known := l.seen.Find(e.Path)
+	known := l.projectFiles.Find(e.Path)
 	if known != nil && known.Stamp != "" && e.HasStamp(known.Stamp) && (!counts || l.hasObject(known.Hash)) {
 		f.Hash = known.Hash
 		f.Stamp = e.Stamp()
@@ -572,7 +572,7 @@ func (l *looker) holdKeys(keys []string, now, was *File) error {
 func isObject(text []byte) bool {
 	withoutBOM, err := jsontext.Check(text)
 	return err == nil && len(withoutBOM) == len(text) && gjson.ParseBytes(text).IsObject() &&
-		jsontext.Twice(jsontext.String(text)) == ""
+		jsontext.DuplicateKey(jsontext.String(text)) == ""
 }
 
 // judgeLinks decides which links of the agent's count.
@@ -593,7 +593,7 @@ func (l *looker) judgeLinks(changed []string) {
 		links[f.Path] = string(text)
 	}
 	hidden := map[string]bool{}
-	for _, name := range l.Seen.Hidden {
+	for _, name := range l.ProjectFiles.Hidden {
 		hidden[name] = !l.wants(name) // else git tracks it
 	}
 	for _, name := range changed {
@@ -623,7 +623,7 @@ func whyLink(links map[string]string, hidden map[string]bool, name string) strin
 	case isGit(end):
 		return leadsToGit
 	case hidden[end]:
-		return leadsToOwn
+		return leadsToIgnored
 	}
 	return ""
 }
@@ -716,13 +716,13 @@ func (l *Look) wants(name string) bool { return l.want.Find(name) != nil }
 func (l *looker) addFolders() {
 	l.used = foldersOf(l.want)
 	l.folders = maps.Clone(l.used)
-	for _, name := range l.Seen.Folders { // a check may need an empty one, too
+	for _, name := range l.ProjectFiles.Folders { // a check may need an empty one, too
 		if !l.folders[name] && !l.Look.wants(name) && !isBelow(name, l.Look.wants) && l.whyAdded(name+"/x") == "" {
 			l.folders[name] = true
 			addFolders(l.folders, name)
 		}
 	}
-	l.ignored = l.Seen.Hidden
+	l.ignored = l.ProjectFiles.Hidden
 }
 
 // tell sorts what does not count. Of a new folder in which nothing counts, it names only the folder, unless something

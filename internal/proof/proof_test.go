@@ -23,7 +23,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-func init() { gittest.Apart() }
+func init() { gittest.Isolate() }
 
 // world is a project with a clean copy in a test.
 type world struct {
@@ -74,15 +74,15 @@ func newFree(t *testing.T, files map[string]string) *world {
 
 func ruleOf(why func(name string, added bool) string) Rule {
 	return Rule{
-		Why:  why,
-		Keys: func(string) []string { return nil },
-		Own:  func(string) bool { return false },
+		Why:    why,
+		Keys:   func(string) []string { return nil },
+		InCopy: func(string) bool { return false },
 	}
 }
 
 // owning has the copy have its own of some folders.
 func (w *world) owning(names ...string) {
-	w.rule.Own = func(name string) bool { return within(names, name) }
+	w.rule.InCopy = func(name string) bool { return within(names, name) }
 }
 
 func (w *world) at(name string) string { return filepath.Join(w.project, filepath.FromSlash(name)) }
@@ -510,7 +510,7 @@ func TestWatch(t *testing.T) {
 				w.must(end())
 				for name := range before {
 					_, exists := w.indexes()[name]
-					isSpoiled := slices.Contains(goneWith(index), name)
+					isSpoiled := slices.Contains(indexFiles(index), name)
 					if exists == isSpoiled {
 						t.Errorf("%s: exists is %v", name, exists)
 					}
@@ -1019,12 +1019,12 @@ func TestLinks(t *testing.T) {
 		"git3":       {to: "../.git/../src/x", why: leadsToGit},
 		"git-abs":    {to: w.at(".git"), why: leadsToGit},
 		"via-git":    {to: "git2/config", why: leadsToGit},
-		"own":        {to: "../node_modules/p/x", why: leadsToOwn},
-		"own-folder": {to: "../node_modules", why: leadsToOwn},
-		"own-file":   {to: "../.env", why: leadsToOwn},
-		"own-out":    {to: "../node_modules/out/../x", why: leadsToOwn},
-		"own-abs":    {to: w.at("node_modules"), why: leadsToOwn},
-		"via-own":    {to: "own-folder/p", why: leadsToOwn},
+		"own":        {to: "../node_modules/p/x", why: leadsToIgnored},
+		"own-folder": {to: "../node_modules", why: leadsToIgnored},
+		"own-file":   {to: "../.env", why: leadsToIgnored},
+		"own-out":    {to: "../node_modules/out/../x", why: leadsToIgnored},
+		"own-abs":    {to: w.at("node_modules"), why: leadsToIgnored},
+		"via-own":    {to: "own-folder/p", why: leadsToIgnored},
 		"old":        {to: "../..", why: leadsOut},
 		"was":        {to: "../..", why: leadsOut},
 	} {

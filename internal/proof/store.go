@@ -121,7 +121,7 @@ func (b *Baseline) Ignored() (names []string) {
 
 // AsTrusted is what the copy is to have if no change counts, and nothing of the project is linked.
 func (b *Baseline) AsTrusted() *Look {
-	rule := Rule{Own: func(string) bool { return false }}
+	rule := Rule{InCopy: func(string) bool { return false }}
 	return &Look{ID: b.ID, baseline: b, rule: rule, want: b.Files, folders: b.folders}
 }
 
@@ -265,8 +265,8 @@ func (p Place) write(name string, text []byte) error {
 	file := filepath.Join(p.Store, name)
 	_ = os.Remove(file) // it may be a link
 	info, err := writeOver(file, text)
-	if err == nil && goneWith(name) != nil {
-		ownIndexes.Store(file, stampOfIndex(info, text))
+	if err == nil && indexFiles(name) != nil {
+		writtenIndexes.Store(file, stampOfIndex(info, text))
 	}
 	return err
 }

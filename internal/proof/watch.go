@@ -14,8 +14,8 @@ import (
 // Looks and fills go by the indexes: a file that is as it was is not read again. A command runs as the user and may run
 // an agent's code, so it could make them say that a file is what it is not.
 
-// ownIndexes has the stamps of the indexes that this process has written, by path: lanes run commands at one time.
-var ownIndexes sync.Map
+// writtenIndexes has the stamps of the indexes that this process has written, by path: lanes run commands at one time.
+var writtenIndexes sync.Map
 
 // Watch returns a function to call when a command has ended. It removes the indexes that were changed meanwhile, so
 // that what they are about is read or made again.
@@ -34,11 +34,11 @@ func (p Place) Watch() (end func() error) {
 			}
 		}
 		for name, stamp := range before {
-			own, _ := ownIndexes.Load(filepath.Join(p.Store, name))
+			own, _ := writtenIndexes.Load(filepath.Join(p.Store, name))
 			if now[name] == stamp || now[name] == own {
 				continue
 			}
-			for _, file := range goneWith(name) {
+			for _, file := range indexFiles(name) {
 				all = errors.Join(all, os.RemoveAll(filepath.Join(p.Store, file)))
 			}
 		}
@@ -46,9 +46,9 @@ func (p Place) Watch() (end func() error) {
 	}
 }
 
-// goneWith returns an index and what is removed with it: a copy without its copyOfFile is made again. It returns
+// indexFiles returns an index and what is removed with it: a copy without its copyOfFile is made again. It returns
 // nothing for another file of the store.
-func goneWith(name string) []string {
+func indexFiles(name string) []string {
 	for _, file := range []string{copyFile, copyOfFile, preparedFile} {
 		of, is := strings.CutSuffix(name, file)
 		if is {
@@ -66,7 +66,7 @@ func (p Place) indexes() map[string]string {
 	stamps := map[string]string{}
 	entries, _ := os.ReadDir(p.Store)
 	for _, entry := range entries {
-		if goneWith(entry.Name()) != nil {
+		if indexFiles(entry.Name()) != nil {
 			stamps[entry.Name()] = p.stampOf(entry.Name())
 		}
 	}

@@ -148,9 +148,9 @@ func (r *Run) Reviewer() *Step {
 	return &r.Chain.Steps[r.Chain.At+1]
 }
 
-// Before returns the step that has worked before the one that works, and its number, the first one 1; nil if there is
-// none. A step that works again comes after its reviewer.
-func (r *Run) Before() (step *Step, number int) {
+// PreviousStep returns the step that has worked before the one that works, and its number, the first one 1; nil if
+// there is none. A step that works again comes after its reviewer.
+func (r *Run) PreviousStep() (step *Step, number int) {
 	switch reviewer := r.Reviewer(); {
 	case reviewer != nil && reviewer.Iterations > 0:
 		return reviewer, r.Chain.At + 2
@@ -316,8 +316,8 @@ func (s *Step) Until() string {
 	return text
 }
 
-// Shown says in words which steps there are, and what those with a role are told.
-func (c *Chain) Shown() string {
+// Text says in words which steps there are, and what those with a role are told.
+func (c *Chain) Text() string {
 	if c == nil {
 		return ""
 	}

@@ -16,11 +16,11 @@ import (
 
 // Files is the folder Folder, open for a run. Trouble with it stops no run. If it cannot be opened, nothing is written.
 type Files struct {
-	Trouble error    // why nothing is written; nil: there is no trouble
-	Before  int      // sessions that processes before this one have started: they may have written some of the lines
-	root    *os.Root // nil: nothing is written
-	id      string   // of the run
-	lines   [][]byte // for iterations.jsonl, which could not be written yet
+	Trouble         error    // why nothing is written; nil: there is no trouble
+	EarlierSessions int      // of processes before this one, which may have written some of the lines
+	root            *os.Root // nil: nothing is written
+	id              string   // of the run
+	lines           [][]byte // for iterations.jsonl, which could not be written yet
 }
 
 // OpenFiles makes and opens the folder of a run. It follows no link out of the project.
@@ -160,7 +160,7 @@ func (l *sessionLog) Close() error {
 // Session adds the line of a session that has ended, unless it is there. results are those of the loop's checks after
 // it; none if the session did not count, or if the step was taken by a process that was killed since.
 func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bool) {
-	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.Before && f.has(r.ID, c.Number) {
+	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.EarlierSessions && f.has(r.ID, c.Number) {
 		return
 	}
 	l := c.Session

@@ -34,7 +34,7 @@ func FuzzRun(f *testing.F) {
 		if strings.Trim(r.ID, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || r.ID == "" || r.Options.SessionTimeout <= 0 {
 			t.Fatalf("%q: %+v", data, r)
 		}
-		_, _ = r.Before()
+		_, _ = r.PreviousStep()
 		if r.Chain != nil {
 			_, _ = r.Chain.Agents()
 			if r.Chain.Limits() < 1 {

@@ -44,17 +44,17 @@ func (r *Run) AllWorkspaces() (all []*Workspace) {
 
 // Merges is what lanes have brought together. The run's branch has it; a person's branch follows when it can.
 type Merges struct {
-	Into   string            `json:"into"`             // the person's branch, which was checked out when the run began
-	Commit string            `json:"commit"`           // the last commit of the run's branch
-	Done   map[string]string `json:"done,omitempty"`   // the features that the run has merged, and the commit of each
-	Joined bool              `json:"joined,omitempty"` // Commit merges a person's commits, and is not proven
-	Old    string            `json:"old,omitempty"`    // from where the person's branch began to go to New
-	New    string            `json:"new,omitempty"`    //
-	Behind string            `json:"behind,omitempty"` // why the person's branch lacks work; "": it has all
-	Away   bool              `json:"away,omitempty"`   // with Behind: since another branch was checked out
-	Told   string            `json:"told,omitempty"`   // the commit for which the commands of "pr" have ended well
-	PR     string            `json:"pr,omitempty"`     // the last address that they printed
-	Failed string            `json:"failed,omitempty"` // which of them failed last, and why; "": none
+	Into     string            `json:"into"`             // the person's branch, which was checked out when the run began
+	Commit   string            `json:"commit"`           // the last commit of the run's branch
+	Done     map[string]string `json:"done,omitempty"`   // the features that the run has merged, and the commit of each
+	Joined   bool              `json:"joined,omitempty"` // Commit merges a person's commits, and is not proven
+	Old      string            `json:"old,omitempty"`    // from where the person's branch began to go to New
+	New      string            `json:"new,omitempty"`    //
+	Behind   string            `json:"behind,omitempty"` // why the person's branch lacks work; "": it has all
+	Away     bool              `json:"away,omitempty"`   // with Behind: since another branch was checked out
+	PRCommit string            `json:"told,omitempty"`   // the commit for which the commands of "pr" have ended well
+	PR       string            `json:"pr,omitempty"`     // the last address that they printed
+	Failed   string            `json:"failed,omitempty"` // which of them failed last, and why; "": none
 }
 
 // Branch is a branch of an earlier run with work that nobody had merged when the run began.
@@ -81,9 +81,9 @@ func (r *Run) Branches() []Branch {
 // Branch returns the name of the run's own branch.
 func (r *Run) Branch() string { return "ralph/" + r.ID }
 
-// LeftBranches returns the branches that wait for a person, and where their files are, by feature; for a
+// WaitingBranches returns the branches that wait for a person, and where their files are, by feature; for a
 // feature on which nobody has worked yet, only that folder.
-func (r *Run) LeftBranches() map[string]string {
+func (r *Run) WaitingBranches() map[string]string {
 	all := map[string]string{}
 	for _, one := range r.AllWorkspaces() {
 		if one.WaitReason != "" && one.WaitReason != Abandoned {

@@ -16,7 +16,7 @@ func TestToMerge(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	left := r.LeftBranches()
+	left := r.WaitingBranches()
 	if len(left) != 2 || left["a"] != "b/1 (in /lanes/1)" || left["b"] != "/lanes/2" {
 		t.Errorf("left: %q", left)
 	}

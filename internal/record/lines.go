@@ -71,10 +71,10 @@ func (l Session) HasEnded() bool { return l.Outcome != "" }
 func (l Session) Class() agent.Class { return agent.Class(l.Outcome) }
 
 // End notes how the session ended.
-func (l *Session) End(e agent.Ended) {
+func (l *Session) End(e agent.Result) {
 	l.EndedAt, l.DurationSec = l.StartedAt.Add(e.Took), e.Took.Seconds()
 	l.Outcome, l.Problem, l.ExitCode = string(e.Class), e.Problem, e.ExitCode
-	l.Model = cmp.Or(e.Heard.Model, l.Model)
+	l.Model = cmp.Or(e.Activity.Model, l.Model)
 	l.Denied = e.Denied
 
 	used := e.Usage

@@ -22,10 +22,10 @@ import (
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
 type Options struct {
-	Agent    string      `json:"agent"`              // a name, as package roster finds it
-	Fallback []string    `json:"fallback,omitempty"` // the agents that stand in for it, in their order
-	Asked    agent.Asked `json:"asked"`
-	Escalate []string    `json:"escalate,omitempty"` // the models for the first, the second … attempt at a feature
+	Agent        string        `json:"agent"`              // a name, as package roster finds it
+	Fallback     []string      `json:"fallback,omitempty"` // the agents that stand in for it, in their order
+	AgentOptions agent.Options `json:"asked"`
+	Escalate     []string      `json:"escalate,omitempty"` // the models for the first, the second … attempt at a feature
 
 	MaxIterations int     `json:"maxIterations"` // of this run; 0: the loop's own limit alone
 	MaxCostUSD    float64 `json:"maxCostUsd"`    // 0: no bound

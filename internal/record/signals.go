@@ -10,7 +10,7 @@ import (
 
 // The signals with which a session says that all is done. Each is only a claim.
 const (
-	Marker   = "marker"    // a line of the final answer says so; decide.Said reads it
+	Marker   = "marker"    // a line of the final answer says so; decide.ReadPromise reads it
 	ExitCode = "exit_code" // the agent ended with status 0
 	File     = "file"      // a file exists: "file:PATH"
 )

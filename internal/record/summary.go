@@ -82,15 +82,16 @@ func branchOf(r *Run, p *loop.Picture) string {
 	if name == "" {
 		return ""
 	}
-	now := r.Elsewhere(p.Loop.Env.Vars, p.Loop.At.Project)
+	now := r.OtherBranch(p.Loop.Env.Vars, p.Loop.At.Project)
 	if now != "" {
 		now = "; at the end " + now + " is checked out"
 	}
 	return name + now
 }
 
-// Elsewhere returns what is checked out in the project in the place of the run's branch, in words; "": that branch is.
-func (r *Run) Elsewhere(env []string, project string) string {
+// OtherBranch returns what is checked out in the project in the place of the run's branch, in words; "": that branch
+// is.
+func (r *Run) OtherBranch(env []string, project string) string {
 	switch now := tree.Branch(env, project); now {
 	case plain.Line(r.Options.Branch, 300):
 		return ""

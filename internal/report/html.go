@@ -64,13 +64,13 @@ func Class(v verb.Status) string {
 	return []string{"needs", "works", "waits", "never", "ended"}[v.Rank()]
 }
 
-var parsed = sync.OnceValues(func() (*template.Template, error) {
+var pageTemplate = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("report").Funcs(Funcs()).Parse(Sections + page)
 })
 
 // HTML writes the report as one page, which loads nothing and runs nothing.
 func (r *Report) HTML(w io.Writer) error {
-	t, err := parsed()
+	t, err := pageTemplate()
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func groups(all []record.Session) (cut []Group) {
 	return cut
 }
 
-// checked is what an iteration shows of its checks: those that failed, how many passed, and the first of these.
-type checked struct {
+// checkSummary is what an iteration shows of its checks: those that failed, how many passed, and the first of these.
+type checkSummary struct {
 	Failed []record.Check
 	Passed int
 	Names  []string
@@ -115,7 +115,7 @@ type checked struct {
 // maxNamed is how many checks that passed are named: lanes check all features again after each session.
 const maxNamed = 20
 
-func checksOf(i record.Session) (c checked) {
+func checksOf(i record.Session) (c checkSummary) {
 	for _, one := range i.Checks {
 		if !one.Passed {
 			c.Failed = append(c.Failed, one)

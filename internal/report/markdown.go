@@ -12,7 +12,7 @@ import (
 
 // Markdown writes the report as Markdown.
 func (r *Report) Markdown(w io.Writer) error {
-	r = r.listed()
+	r = r.withLastIterations()
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	row := func(name, value string) {
@@ -53,7 +53,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	for _, f := range r.WorstFirst() {
 		var commits []string
 		for _, c := range f.Commits {
-			commits = append(commits, named(c))
+			commits = append(commits, commitName(c))
 		}
 		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, plain.Markdown(strings.TrimSpace(f.ID+" "+f.Title)),
 			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
@@ -63,7 +63,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		say("\n## Other commits\n\n")
 	}
 	for _, c := range r.Commits {
-		say("* %s\n", plain.Markdown(named(c)))
+		say("* %s\n", plain.Markdown(commitName(c)))
 	}
 	if r.Earlier > 0 {
 		say("\nNot shown: %s.\n", plain.Count(r.Earlier, "earlier commit"))
@@ -83,8 +83,8 @@ func (r *Report) Markdown(w io.Writer) error {
 	if r.Gone > 0 {
 		say("| | | not kept in the files any more: %s | | |\n", plain.Count(r.Gone, "older session"))
 	}
-	if r.Before > 0 {
-		say("| | | %s not shown | | |\n", plain.Count(r.Before, "earlier session"))
+	if r.EarlierIterations > 0 {
+		say("| | | %s not shown | | |\n", plain.Count(r.EarlierIterations, "earlier session"))
 	}
 	for _, i := range r.Iterations {
 		outcome := plain.Markdown(strings.TrimSpace(i.Result() + " " + i.Reason()))
@@ -94,8 +94,8 @@ func (r *Report) Markdown(w io.Writer) error {
 	return err
 }
 
-// named is a commit as people name it.
-func named(c tree.Commit) string { return short(c.Hash) + " " + c.Subject }
+// commitName is a commit as people name it.
+func commitName(c tree.Commit) string { return short(c.Hash) + " " + c.Subject }
 
 // short is the beginning of a hash.
 func short(hash string) string { return hash[:min(len(hash), 10)] }

@@ -21,12 +21,12 @@ import (
 type Report struct {
 	MadeAt time.Time `json:"madeAt"`
 	watch.Detail
-	Work    []Feature     `json:"work"`              // the features
-	Commits []tree.Commit `json:"commits"`           // that belong to no feature
-	Earlier int           `json:"earlierCommits"`    // how many are left out
-	Before  int           `json:"earlierIterations"` // how many are left out
-	Took    time.Duration `json:"-"`
-	TookSec int64         `json:"tookSec"`
+	Work              []Feature     `json:"work"`              // the features
+	Commits           []tree.Commit `json:"commits"`           // that belong to no feature
+	Earlier           int           `json:"earlierCommits"`    // how many are left out
+	EarlierIterations int           `json:"earlierIterations"` // how many are left out
+	Took              time.Duration `json:"-"`
+	TookSec           int64         `json:"tookSec"`
 
 	NoItems *struct{} `json:"items,omitempty"` // null: they are in work
 }
@@ -130,17 +130,17 @@ func worked(all []record.Session, at time.Time) (feature string) {
 // maxListed is how many iterations Markdown and JSON list. The page folds them, so it has all.
 const maxListed = 1000
 
-// listed is a report that lists the last iterations alone, and says so.
-func (r *Report) listed() *Report {
+// withLastIterations is a report that lists the last iterations alone, and says so.
+func (r *Report) withLastIterations() *Report {
 	bounded := *r
-	bounded.Before = max(0, len(r.Iterations)-maxListed)
-	bounded.Iterations = r.Iterations[bounded.Before:]
+	bounded.EarlierIterations = max(0, len(r.Iterations)-maxListed)
+	bounded.Iterations = r.Iterations[bounded.EarlierIterations:]
 	return &bounded
 }
 
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
-	text, err := jsontext.ForPages(r.listed())
+	text, err := jsontext.ForPages(r.withLastIterations())
 	if err == nil {
 		_, err = w.Write(text)
 	}

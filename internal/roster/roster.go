@@ -22,22 +22,22 @@ import (
 
 // Agents finds agents by name: in ralph.json, in the person's own configuration, among the built-in ones, and on PATH.
 type Agents struct {
-	env     loop.Env
-	project string
-	picture *loop.Picture // of the loop; nil: there is none
-	own     []config.Agent
-	prices  []agent.Price // the person's own
+	env        loop.Env
+	project    string
+	picture    *loop.Picture // of the loop; nil: there is none
+	userAgents []config.Agent
+	prices     []agent.Price // the person's own
 }
 
 // New returns the agents that there are for a loop. p may be nil.
 func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
-	text, path, err := loopdir.UserFile(env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)
+	text, path, err := loopdir.UserFile(env.ConfigDir, loopdir.UserConfigFile, config.MaxBytes)
 	if err != nil || text == nil {
 		return a, err
 	}
-	own, err := config.ParseOwn(text)
-	a.own = own.Agents
+	own, err := config.ParseUserConfig(text)
+	a.userAgents = own.Agents
 	for _, p := range own.Prices {
 		a.prices = append(a.prices, agent.Price(p))
 	}
@@ -62,12 +62,12 @@ func (a *Agents) find(name string, left int) (agent.Row, error) {
 		return agent.Row{}, fmt.Errorf("the agent %q extends too many others, or itself", plain.Line(name, 80))
 	}
 	if c, is := named(a.inConfig(), name); is {
-		if err := a.trusted(c); err != nil {
+		if err := a.checkTrust(c); err != nil {
 			return agent.Row{}, err
 		}
 		return a.row(c, left)
 	}
-	if c, is := named(a.own, name); is {
+	if c, is := named(a.userAgents, name); is {
 		return a.row(c, left)
 	}
 	for _, row := range agent.BuiltIn() {
@@ -81,7 +81,7 @@ func (a *Agents) find(name string, left int) (agent.Row, error) {
 // IsRole reports whether a name is that of a role in a chain, and not of an agent that a configuration has.
 func (a *Agents) IsRole(name string) bool {
 	_, inConfig := named(a.inConfig(), name)
-	_, own := named(a.own, name)
+	_, own := named(a.userAgents, name)
 	return say.RolePrompt(name) != "" && !inConfig && !own
 }
 
@@ -100,8 +100,8 @@ func named(all []config.Agent, name string) (config.Agent, bool) {
 	return all[i], true
 }
 
-// trusted refuses an agent of ralph.json that nobody has trusted.
-func (a *Agents) trusted(c config.Agent) error {
+// checkTrust refuses an agent of ralph.json that nobody has trusted.
+func (a *Agents) checkTrust(c config.Agent) error {
 	if c.Untrusted {
 		return fmt.Errorf("nobody has trusted the agent %s of ralph.json; look at it, then run: %s", c.Name,
 			a.picture.Loop.Call("trust"))
@@ -156,24 +156,24 @@ func (a *Agents) base(c config.Agent, left int) (agent.Row, error) {
 // program returns an agent that is only a program on PATH.
 func (a *Agents) program(name string) (agent.Row, error) {
 	if filepath.Base(name) != name || strings.Trim(name, ".") == "" || name[0] == '-' {
-		return agent.Row{}, a.unknown(name)
+		return agent.Row{}, a.unknownError(name)
 	}
 	if _, err := os.Stat(filepath.Join(a.project, "bin", name)); err == nil {
 		return agent.Row{}, fmt.Errorf("bin/%s is in the project, where an agent can change it; to use it, add "+
 			`"agents": {%q: {"command": ["./bin/%s"]}} to ralph.json and trust that: %s trust`, name, name, name,
 			a.env.Program)
 	}
-	path, _ := proc.Outside(a.env.Get("PATH"), a.project)
+	path, _ := proc.PathOutside(a.env.Get("PATH"), a.project)
 	found, err := proc.LookPath(name, path)
 	if err != nil {
-		return agent.Row{}, a.unknown(name)
+		return agent.Row{}, a.unknownError(name)
 	}
 	return agent.Program(name, found), nil
 }
 
 // Names returns the names of the agents that have a row.
 func (a *Agents) Names() (names []string) {
-	for _, c := range slices.Concat(a.inConfig(), a.own) {
+	for _, c := range slices.Concat(a.inConfig(), a.userAgents) {
 		names = append(names, c.Name)
 	}
 	for _, row := range agent.BuiltIn() {
@@ -183,7 +183,7 @@ func (a *Agents) Names() (names []string) {
 	return slices.Compact(names)
 }
 
-func (a *Agents) unknown(name string) error {
+func (a *Agents) unknownError(name string) error {
 	names := a.Names()
 	text := fmt.Sprintf("there is no agent %q: ralph.json, your configuration and PATH have none of that name",
 		plain.Line(name, 80))

@@ -67,8 +67,8 @@ func Fits(ctx context.Context, env loop.Env, project string, o record.Options, n
 // the loop would end at once.
 func (r *Run) needsThere(p *loop.Picture) (files []string) {
 	all := []string{filepath.Join(r.At.Dir, loopdir.ConfigFile)}
-	if !p.Snapshot.NoList && !p.Config.Source.Given() {
-		list, _ := features.Named(p.ListPath())
+	if !p.Snapshot.NoList && !p.Config.Source.IsSet() {
+		list, _ := features.SplitTag(p.ListPath())
 		all = append(all, list)
 	}
 	for _, path := range all {
@@ -85,10 +85,10 @@ func (r *Run) sayBranch() {
 	if name == "" {
 		return
 	}
-	at := r.Record.Elsewhere(r.Env.Vars, r.At.Project)
-	if at != "" && at != r.elsewhere {
+	at := r.Record.OtherBranch(r.Env.Vars, r.At.Project)
+	if at != "" && at != r.otherBranch {
 		r.Screen.Warn(fmt.Sprintf("somebody has checked out %s in the project, and the run's branch is %s; "+
 			"the run goes on with the files that are there", at, plain.Line(name, 200)))
 	}
-	r.elsewhere = at
+	r.otherBranch = at
 }

@@ -106,7 +106,7 @@ func TestRoles(t *testing.T) {
 func TestMoves(t *testing.T) {
 	complete := decide.State{Ending: decide.Ending{Status: decide.Complete}}
 	open := decide.State{Ending: decide.Ending{Status: decide.InProgress}}
-	held := decide.State{Ending: decide.Ending{Status: decide.InProgress, Complete: true}}
+	held := decide.State{Ending: decide.Ending{Status: decide.InProgress, WasComplete: true}}
 	limit := decide.State{Ending: decide.Ending{Status: decide.ReachedLimit}}
 	done, notDone := &record.Part{Done: true}, &record.Part{}
 	for _, tc := range []struct {

@@ -45,7 +45,7 @@ func (r *Run) openProject(ctx context.Context, p *loop.Picture, without ...strin
 	}
 	return worktree.Open(ctx, worktree.Options{
 		Project: r.At.Project, Folder: folder, Env: r.Env.Vars, Except: append(p.LoopFiles(), without...), Tracked: tracked,
-		Own: filepath.Join(r.At.StatePath(), "commit.git"), For: "runs",
+		PrivateDir: filepath.Join(r.At.StatePath(), "commit.git"), For: "runs",
 		Without: `commit yourself, or set "commit": false`,
 	})
 }
@@ -85,7 +85,7 @@ func (r *Run) beginCommits(ctx context.Context) error {
 		r.Screen.Warn("not committed, and stays so: " + decide.Names(repo.InProject(slices.Sorted(maps.Keys(drafts)))))
 	}
 	r.Record.Commits = &record.Commits{
-		Folder: repo.Folder(), Drafts: drafts, Features: p.Snapshot.Done(p.Snapshot.Record()),
+		Folder: repo.Folder(), Drafts: drafts, Features: p.Snapshot.DoneFeatures(p.Snapshot.Record()),
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (r *Run) commitDone(ctx context.Context, s *loop.Step) {
 	if c == nil || snap.List.Err != nil {
 		return
 	}
-	done := snap.Done(next)
+	done := snap.DoneFeatures(next)
 	c.Features = slices.DeleteFunc(c.Features, func(id string) bool { return !slices.Contains(done, id) })
 	ids := slices.DeleteFunc(done, func(id string) bool { return slices.Contains(c.Features, id) })
 	isComplete := s.Decision.Verdict == decide.End && next.Status == decide.Complete
@@ -117,7 +117,7 @@ func (r *Run) commitDone(ctx context.Context, s *loop.Step) {
 		c.Uncommitted = plain.Line(err.Error(), 500)
 	}
 	if commit != "" || c.Uncommitted != "" {
-		r.Screen.Committed(commit, c.Uncommitted)
+		r.Screen.ShowCommit(commit, c.Uncommitted)
 	}
 	_ = r.save() // a later save says so if it fails
 }
@@ -139,7 +139,7 @@ func (r *Run) commitProject(ctx context.Context, p *loop.Picture, ids []string) 
 		return "", "", err
 	}
 	defer repo.Close()
-	commit, built, err := repo.CommitHere(ctx, r.workOn(p, ids), r.Record.Commits.Drafts)
+	commit, built, err := repo.CommitProject(ctx, r.workOn(p, ids), r.Record.Commits.Drafts)
 	if err != nil {
 		return "", "", err
 	}
@@ -188,5 +188,5 @@ var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(
 
 // words returns what an agent said at last, for the message of a commit.
 func words(message string) string {
-	return plain.Text(strings.TrimSpace(marker().ReplaceAllString(message, "")), maxOwn)
+	return plain.Text(strings.TrimSpace(marker().ReplaceAllString(message, "")), maxAgentText)
 }

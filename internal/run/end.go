@@ -42,26 +42,26 @@ func (r *Run) end(s *loop.Step) error {
 	r.reports(s)
 	r.Screen.End(sum)
 	if status, code, _ := state.Status.Outcome(); status != "" && !again {
-		r.hooks(s, loop.EndingEvents(code), r.told(s, state, nil))
+		r.hooks(s, loop.EndingEvents(code), r.inputOf(s, state, nil))
 	}
 	if err := r.files.CatchUp(); err != nil {
 		r.Screen.Warn(fmt.Sprintf("%s/%s lacks sessions of this run: %v", record.Folder, record.Iterations, err))
 	}
-	if err := r.finishLeft(); err != nil {
+	if err := r.finishPending(); err != nil {
 		r.Screen.Warn(fmt.Sprintf("not every notifier is told yet: %v; to tell them: ralph-stop-hook status --send-due", err))
 	}
 	return nil
 }
 
-// finishLeft tells what is not told yet: a notifier that could not be started, for example. It also writes a header of
-// progress.txt that could not be written. Nobody comes after the run who would do that.
-func (r *Run) finishLeft() error {
+// finishPending tells what is not told yet: a notifier that could not be started, for example. It also writes a header
+// of progress.txt that could not be written. Nobody comes after the run who would do that.
+func (r *Run) finishPending() error {
 	l, err := loop.Open(r.env(), r.At)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	l.Store.Complete(loop.LockWait)
+	l.Store.FinishCommit(loop.LockWait)
 	if r.cutOff {
 		return errors.New("a second signal has cut one off")
 	}

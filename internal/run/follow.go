@@ -102,7 +102,7 @@ func (f *follower) bring(ctx context.Context, head string) error {
 	}
 	f.why = why
 	m.Behind = behind
-	m.Away = lacks && errors.Is(err, worktree.ErrElsewhere)
+	m.Away = lacks && errors.Is(err, worktree.ErrOtherBranch)
 	_ = f.save() // a later save says so if it fails
 	return err
 }

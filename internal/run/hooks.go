@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// told is what a hook gets on standard input, as JSON.
-type told struct {
+// hookInput is what a hook gets on standard input, as JSON.
+type hookInput struct {
 	Schema        int           `json:"schema"`
 	Event         string        `json:"event"`
 	RunID         string        `json:"runId"`
@@ -40,15 +40,15 @@ type told struct {
 	PullRequest   string        `json:"pullRequest,omitempty"`
 }
 
-// told returns what hooks get. ended is the session that has ended; nil: the event is about none.
-func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told {
+// inputOf returns what hooks get. ended is the session that has ended; nil: the event is about none.
+func (r *Run) inputOf(s *loop.Step, state decide.State, ended *record.Current) hookInput {
 	status, code, _ := state.Status.Outcome()
 	if status == "" {
 		status = "in_progress"
 	}
-	t := told{
+	t := hookInput{
 		Schema: 1, RunID: r.Record.ID, EpicID: plain.Line(r.At.Name, 100), Repo: r.At.Project,
-		Agent: r.Record.Options.Agent, Model: r.Record.Options.Asked.Model, Status: status,
+		Agent: r.Record.Options.Agent, Model: r.Record.Options.AgentOptions.Model, Status: status,
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
 		Feature: plain.Line(state.Feature, 80), Tokens: r.Record.Spent.Usage.Tokens(),
 		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
@@ -67,7 +67,7 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 	return t
 }
 
-func (t told) vars() []string {
+func (t hookInput) vars() []string {
 	return []string{
 		"RALPH_AGENT=" + t.Agent, "RALPH_ITERATION=" + strconv.Itoa(t.Iteration),
 		"RALPH_MAX_ITERATIONS=" + strconv.Itoa(t.MaxIterations), "RALPH_EXIT_CODE=" + strconv.Itoa(t.ExitCode),
@@ -95,19 +95,19 @@ func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
 	return all
 }
 
-// before runs the hooks that come before a session. The error says which one does not let the session start.
-func (r *Run) before(ctx context.Context, s *loop.Step) error {
-	return r.runHooks(ctx, s, config.PreIteration, r.told(s, s.Decision.Next, nil))
+// runHooksBefore runs the hooks that come before a session. The error says which one does not let the session start.
+func (r *Run) runHooksBefore(ctx context.Context, s *loop.Step) error {
+	return r.runHooks(ctx, s, config.PreIteration, r.inputOf(s, s.Decision.Next, nil))
 }
 
 // hooks runs the hooks of some events. If one fails, people are told, and nothing else changes.
-func (r *Run) hooks(s *loop.Step, events []string, what told) {
+func (r *Run) hooks(s *loop.Step, events []string, what hookInput) {
 	for _, event := range events {
 		_ = r.runHooks(context.Background(), s, event, what)
 	}
 }
 
-func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, what told) (stop error) {
+func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, what hookInput) (stop error) {
 	commands := r.commands(s.Picture, event)
 	if len(commands) == 0 {
 		return nil

@@ -48,7 +48,7 @@ func (r *Run) judge(ctx context.Context) error {
 	byStatus := s.Picture.Snapshot.NoList && c.Claimed && len(step.Checks) > 0
 	part.Claims = part.Done && (!step.Loop || byStatus)
 	c.Part = part
-	r.Screen.Judged(r.Record, *part)
+	r.Screen.ShowJudgement(r.Record, *part)
 	return r.save()
 }
 
@@ -57,7 +57,7 @@ func (r *Run) judge(ctx context.Context) error {
 func (r *Run) claims(step *record.Step, c *record.Current, s *decide.Snapshot) bool {
 	claims := c.Claimed || slices.Contains(c.Signals, record.Marker)
 	open := s.List.Passed() < len(s.List.Items)
-	switch said, _ := decide.Said(c.Message, r.pattern); {
+	switch said, _ := decide.ReadPromise(c.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
 	case step.Reviews && open && !c.Class().Breaks():

@@ -32,7 +32,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	defer done()
 	l := &lanes{
-		Run: r, trees: map[string]*worktree.Tree{}, heard: make(chan heard, 2*decide.MaxLanes),
+		Run: r, trees: map[string]*worktree.Tree{}, messages: make(chan laneMessage, 2*decide.MaxLanes),
 	}
 	if err := errors.Join(l.findList(p), l.onPersonsBranch()); err != nil {
 		return nil, err
@@ -58,11 +58,11 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 
 // openRepo opens the repository of the run. It stays from run to run, as long as a lane has work.
 func (r *Run) openRepo(ctx context.Context, p *loop.Picture, branch string) (*worktree.Repo, error) {
-	_, tag := features.Named(p.ListPath())
+	_, tag := features.SplitTag(p.ListPath())
 	how := features.Reading{Tag: tag, Skip: p.Config.SkipHeadings}
 	return worktree.Open(ctx, worktree.Options{
 		Project: r.At.Project, Env: r.Env.Vars, Except: lanesExcept(p), Branch: branch,
-		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Keep: true,
+		PrivateDir: filepath.Join(r.At.StatePath(), "lanes.git"), Keep: true,
 		List: worktree.List{File: p.ListFile(), Merge: how.MergeFlags},
 	})
 }
@@ -94,10 +94,10 @@ func (l *lanes) findList(p *loop.Picture) (err error) {
 	switch {
 	case p.Snapshot.NoList:
 		return errors.New("a loop without a list has one job, so several lanes have nothing to share; leave --workers out")
-	case p.Config.Source.Given():
+	case p.Config.Source.IsSet():
 		return errors.New("the list comes from a tracker, and lanes need it in a file; leave --workers out")
 	}
-	file, tag := features.Named(p.ListPath())
+	file, tag := features.SplitTag(p.ListPath())
 	l.reading = features.Reading{Tag: tag, Skip: p.Config.SkipHeadings}
 	l.list, err = filepath.Rel(l.At.Project, file)
 	if err == nil && !filepath.IsLocal(l.list) {
@@ -251,7 +251,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		for _, other := range l.all {
 			other.unmade = 0
 		}
-		err = l.before(ctx, s)
+		err = l.runHooksBefore(ctx, s)
 	}
 	if err != nil {
 		l.halt()
@@ -264,8 +264,8 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
 	left := one.Current // a worker has it, since an earlier process of the run
 	if left != nil && left.Feature != feature.ID {
-		if l.hands != nil {
-			l.hands.Leave(left.Feature)
+		if l.dispatcher != nil {
+			l.dispatcher.Leave(left.Feature)
 		}
 		l.writeOff(left)
 		left = nil
@@ -289,20 +289,20 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
 	tree := l.trees[one.Dir]
 	session.Dir = tree.Project()
-	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
+	session.Hear = func(h agent.Activity) { l.Screen.ShowActivity(one.Number, h) }
 	session.Started = func(pid int) error {
-		l.heard <- heard{lane: one, pid: pid}
+		l.messages <- laneMessage{lane: one, pid: pid}
 		return nil
 	}
 	log := l.files.Log(c.Number)
 	session.Log = log
 	one.stage = busy
 	claim := c.Claim
-	one.offered = l.hands != nil && claim == nil
+	one.offered = l.dispatcher != nil && claim == nil
 	go func() {
 		defer log.Close()
 		e := l.work(one, tree, feature.ID, claim, session)
-		l.heard <- heard{lane: one, ended: &e}
+		l.messages <- laneMessage{lane: one, result: &e}
 	}()
 	return s, nil
 }
@@ -402,7 +402,7 @@ func (l *lanes) park(ctx context.Context, one *lane, why string) {
 	if aside.Open {
 		branch = aside.Branch
 	}
-	l.Screen.Merged(one.Number, aside.Feature, branch, why)
+	l.Screen.ShowMerge(one.Number, aside.Feature, branch, why)
 }
 
 // emptyWorkspace returns a workspace without work: one that no lane has, or a new one.
@@ -513,7 +513,7 @@ func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 		return err
 	}
 	defer done()
-	p, err = p.Beside(t.Dir())
+	p, err = p.InWorkTree(t.Dir())
 	if err != nil || len(p.Config.Prepare) == 0 {
 		return err
 	}

@@ -24,28 +24,28 @@ import (
 // lanes are the lanes of a run.
 type lanes struct {
 	*Run
-	repo    *worktree.Repo
-	person  *follower
-	merger  *worktree.Tree // where merged work is proven
-	at      string         // the commit that it has
-	dir     string         // of all folders
-	all     []*lane
-	trees   map[string]*worktree.Tree // the folders of features, by Workspace.Dir
-	list    string                    // path of the list below the project
-	notes   string                    // path of progress.txt below the project
-	reading features.Reading          // how the list is read
-	hands   Hands                     // they run the sessions; nil: those run here
+	repo       *worktree.Repo
+	person     *follower
+	merger     *worktree.Tree // where merged work is proven
+	at         string         // the commit that it has
+	dir        string         // of all folders
+	all        []*lane
+	trees      map[string]*worktree.Tree // the folders of features, by Workspace.Dir
+	list       string                    // path of the list below the project
+	notes      string                    // path of progress.txt below the project
+	reading    features.Reading          // how the list is read
+	dispatcher Dispatcher                // they run the sessions; nil: those run here
 
-	proving *batch     // nil: no checks run
-	queue   queue      // how much work is tested together
-	broken  int        // how many tests in a row were not possible
-	unread  time.Time  // since when the list cannot be used; zero: it can
-	away    bool       // with unread: another branch than the loop's is checked out
-	over    *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
+	proving  *batch     // nil: no checks run
+	queue    queue      // how much work is tested together
+	broken   int        // how many tests in a row were not possible
+	unread   time.Time  // since when the list cannot be used; zero: it can
+	away     bool       // with unread: another branch than the loop's is checked out
+	lastStep *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
 
-	used ownLimit // the money or the tokens that are used up, so no session begins; zero: none are
+	reachedLimit runLimit // the money or the tokens that are used up, so no session begins; zero: none are
 
-	heard        chan heard
+	messages     chan laneMessage
 	checks       context.Context // of checks, and of all sessions
 	stop         context.CancelFunc
 	sessions     context.Context // of all sessions
@@ -56,13 +56,13 @@ type lanes struct {
 // one is tested, another one begins.
 type lane struct {
 	*record.Lane
-	stage  stage
-	work   worktree.Work // to be tested
-	done   outcome       // with tested
-	again  time.Time     // when it asks for work again; zero: at once
-	why    string        // with again: for what it waits
-	failed int           // sessions in a row that met an overload
-	unmade int           // how often its folder could not be prepared since one was
+	stage     stage
+	work      worktree.Work // to be tested
+	outcome   outcome       // with tested
+	retryAt   time.Time     // when it asks for work again; zero: at once
+	why       string        // with again: for what it waits
+	overloads int           // sessions in a row that met an overload
+	unmade    int           // how often its folder could not be prepared since one was
 
 	offered bool // with busy: no worker has its session
 }
@@ -78,33 +78,33 @@ const (
 	tested              // the loop is to hear what became of it
 )
 
-// heard is what another goroutine tells: the session of a lane has started, was claimed or has ended, or checks have
-// ended.
-type heard struct {
-	lane    *lane
-	pid     int
-	claimed *claimed // nil: it is about something else
-	ended   *Worked  // nil: it has not
-	batch   *batch   // nil: it is about a lane
+// laneMessage is what another goroutine tells: the session of a lane has started, was claimed or has ended, or checks
+// have ended.
+type laneMessage struct {
+	lane   *lane
+	pid    int
+	claim  *claimMessage  // nil: it is about something else
+	result *SessionResult // nil: it has not
+	batch  *batch         // nil: it is about a lane
 }
 
 // workLanes works on the loop until it ends, or ctx does.
 func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	l, err := r.openLanes(ctx)
 	if err != nil {
-		return nil, r.notBegun(err)
+		return nil, r.restorePrevious(err)
 	}
 	defer l.repo.Close()
 	s, err := r.begin(ctx)
 	if err != nil {
 		l.tidy(context.WithoutCancel(ctx))
-		return nil, r.notBegun(err)
+		return nil, r.restorePrevious(err)
 	}
 	err = l.dropJoined(ctx)
 	if err == nil && goesOn(s) && r.Engine != nil {
-		l.hands, err = r.Engine(ctx)
+		l.dispatcher, err = r.Engine(ctx)
 		if err == nil {
-			defer l.hands.Close()
+			defer l.dispatcher.Close()
 		} else {
 			s, err = l.interrupt(ctx, l.ends("the engine cannot be opened: "+err.Error()))
 		}
@@ -127,8 +127,8 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	return s, nil
 }
 
-// notBegun puts the record of the run before back: that one can be resumed, and this one cannot.
-func (r *Run) notBegun(err error) error {
+// restorePrevious puts the record of the run before back: that one can be resumed, and this one cannot.
+func (r *Run) restorePrevious(err error) error {
 	if r.previous != nil {
 		err = errors.Join(err, r.previous.Save(r.store))
 	}
@@ -147,16 +147,16 @@ func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 			continue
 		}
 		isCounted := isCounted(one.Lane, state.Lanes)
-		if !c.HasEnded() && c.Claim != nil && l.hands != nil {
+		if !c.HasEnded() && c.Claim != nil && l.dispatcher != nil {
 			if !isCounted {
 				continue // the lane goes on with it when it has its feature again
 			}
-			l.hands.Leave(c.Feature)
+			l.dispatcher.Leave(c.Feature)
 		}
 		l.notEnded(c)
 		switch {
 		case isCounted:
-			if err := l.counted(c, nil, state); err != nil {
+			if err := l.countSession(c, nil, state); err != nil {
 				return nil, err
 			}
 		case !c.Class().Counts():
@@ -180,8 +180,8 @@ func isCounted(one *record.Lane, inLoop []decide.Lane) bool {
 
 // next does what is due, and gives work to the lanes that have none. Else it waits until something happens.
 func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
-	if l.over != nil {
-		return l.over, nil
+	if l.lastStep != nil {
+		return l.lastStep, nil
 	}
 	if ctx.Err() != nil {
 		l.halt()
@@ -190,14 +190,14 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 	if l.stopped() {
 		switch {
 		case l.proving != nil || l.in(busy) > 0:
-		case l.store.AskedToStop(): // the step does what a person has asked
+		case l.store.HasStopRequest(): // the step does what a person has asked
 			return l.interrupt(ctx, l.ends(""))
 		default:
 			return l.lookAt()
 		}
 		return l.listen(ctx, s)
 	}
-	if !l.listed(ctx) {
+	if !l.listReady(ctx) {
 		return l.listen(ctx, s)
 	}
 	for _, one := range l.all {
@@ -219,17 +219,17 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 		}
 	}
 	first := l.earliest()
-	if first == nil && !l.listed(ctx) { // somebody has changed it a moment ago
+	if first == nil && !l.listReady(ctx) { // somebody has changed it a moment ago
 		return l.listen(ctx, s)
 	}
 	if first == nil {
 		return nil, errors.New("no lane has work, and the loop goes on; this is a bug")
 	}
-	if l.late(s, first.again) {
+	if l.pastDeadline(s, first.retryAt) {
 		l.halt()
-		return l.interrupt(ctx, l.fails(decide.RateLimit, first.why, first.again))
+		return l.interrupt(ctx, l.fails(decide.RateLimit, first.why, first.retryAt))
 	}
-	l.wait(ctx, first.again, first.why)
+	l.wait(ctx, first.retryAt, first.why)
 	return s, nil
 }
 
@@ -238,7 +238,7 @@ func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 	all, own := l.inTurn()
 	for i, one := range all {
 		select { // it can take a while to make a folder
-		case h := <-l.heard:
+		case h := <-l.messages:
 			if err := l.hear(ctx, h); err != nil {
 				return nil, err
 			}
@@ -247,7 +247,7 @@ func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 		if l.in(busy) >= l.Record.Options.Workers {
 			return nil, nil
 		}
-		if one.stage != free || time.Now().Before(one.again) || l.waitsForOthers(one) {
+		if one.stage != free || time.Now().Before(one.retryAt) || l.waitsForOthers(one) {
 			continue
 		}
 		s, err := l.ask(ctx, one, alone)
@@ -276,7 +276,7 @@ func (l *lanes) inTurn() (all []*lane, own int) {
 // ask asks the loop for a feature for a lane, and begins a session with it. The step is nil if there is none for now.
 // alone: until one has begun a session, no other lane does before this one, so what they have does not count.
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
-	one.again = time.Time{}
+	one.retryAt = time.Time{}
 	ev := l.stopEvent(nil, l.limit(nil, l.in(busy, ended, queued, tested)))
 	ev.Decide = l.turn(&ev, one).decide
 	ev.NoSession = true
@@ -328,16 +328,16 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 func (l *lanes) stopAtBudget(c *record.Current) {
 	used := l.Run.limit(c, 0)
 	if used.reason == decide.Budget {
-		l.used = used
+		l.reachedLimit = used
 		l.stopSessions()
 	}
 }
 
 // limit is Run.limit, or the money or the tokens that are used up.
-func (l *lanes) limit(c *record.Current, more int) ownLimit {
+func (l *lanes) limit(c *record.Current, more int) runLimit {
 	limit := l.Run.limit(c, more)
-	if l.used.reason != "" && limit.reason != decide.Budget {
-		return l.used
+	if l.reachedLimit.reason != "" && limit.reason != decide.Budget {
+		return l.reachedLimit
 	}
 	return limit
 }
@@ -352,13 +352,13 @@ func (l *lanes) turn(ev *loop.Event, one *lane) turn {
 	}
 	return turn{
 		lane: one.Number, lanes: len(l.all), patient: l.unread.IsZero() || time.Since(l.unread) <= l.patience(),
-		later: l.later(one), branches: l.Record.LeftBranches(),
+		later: l.later(one), branches: l.Record.WaitingBranches(),
 	}
 }
 
 // rest keeps a lane from asking for work until a time.
 func (one *lane) rest(until time.Time, why string) {
-	one.again = until
+	one.retryAt = until
 	one.why = why
 }
 
@@ -375,7 +375,7 @@ func (l *lanes) in(stages ...stage) (n int) {
 // earliest returns the first lane that asks for work again; nil: none waits for that.
 func (l *lanes) earliest() (first *lane) {
 	for _, one := range l.all {
-		if !one.again.IsZero() && (first == nil || one.again.Before(first.again)) {
+		if !one.retryAt.IsZero() && (first == nil || one.retryAt.Before(first.retryAt)) {
 			first = one
 		}
 	}
@@ -386,7 +386,7 @@ func (l *lanes) earliest() (first *lane) {
 func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error) {
 	l.noteWorkers()
 	select {
-	case h := <-l.heard:
+	case h := <-l.messages:
 		return last, l.hear(ctx, h)
 	case <-ctx.Done():
 	case <-time.After(nap):
@@ -414,41 +414,41 @@ func (l *lanes) noteWorkers() {
 }
 
 // hear takes what another goroutine tells.
-func (l *lanes) hear(ctx context.Context, h heard) error {
+func (l *lanes) hear(ctx context.Context, h laneMessage) error {
 	one := h.lane
 	switch {
 	case h.batch != nil:
 		return l.judge(ctx, h.batch)
-	case h.claimed != nil:
-		h.claimed.saved <- l.given(one, h.claimed.claim)
+	case h.claim != nil:
+		h.claim.saved <- l.recordClaim(one, h.claim.claim)
 		return nil
-	case h.ended == nil:
+	case h.result == nil:
 		one.Current.PID, one.Current.Start = h.pid, proc.Start(h.pid)
 		_ = l.Record.Save(l.store) // a later save says so if it fails
 		return nil
 	}
 	one.stage = free
-	c, e := one.Current, h.ended.Ended
-	c.Worker, c.Machine = h.ended.Worker, h.ended.Machine
-	l.endSession(c, *h.ended)
+	c, e := one.Current, h.result.Result
+	c.Worker, c.Machine = h.result.Worker, h.result.Machine
+	l.endSession(c, *h.result)
 	l.stopAtBudget(c)
 	stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
-	until, why, class := l.retry(c, e, one.failed)
+	until, why, class := l.retry(c, e, one.overloads)
 	if class == "" && !stopped {
-		one.failed = 0
+		one.overloads = 0
 		one.stage = ended
 		return nil
 	}
 	l.drop(one)
 	if e.Class == agent.Transient {
-		one.failed++
+		one.overloads++
 	}
 	switch {
 	case stopped:
 	case until.IsZero():
 		l.halt()
 		var err error
-		l.over, err = l.interrupt(ctx, l.fails(class, why, e.Until))
+		l.lastStep, err = l.interrupt(ctx, l.fails(class, why, e.Until))
 		return err
 	case until.After(time.Now()):
 		one.rest(until, why)
@@ -458,14 +458,15 @@ func (l *lanes) hear(ctx context.Context, h heard) error {
 }
 
 // endSession notes how a session ended. When that is saved, its worker need not keep what it has done any more.
-func (l *lanes) endSession(c *record.Current, w Worked) {
-	if err := l.ended(c, w.Ended); err == nil && w.Kept != nil {
-		w.Kept()
+func (l *lanes) endSession(c *record.Current, w SessionResult) {
+	if err := l.recordEnd(c, w.Result); err == nil && w.Confirm != nil {
+		w.Confirm()
 	}
 }
 
-// given saves that a worker has a session; nil: that none has it. If another one had it before, it begins once more.
-func (l *lanes) given(one *lane, claim *record.Claim) error {
+// recordClaim saves that a worker has a session; nil: that none has it. If another one had it before, it begins once
+// more.
+func (l *lanes) recordClaim(one *lane, claim *record.Claim) error {
 	c := one.Current
 	c.Claim = claim
 	one.offered = claim == nil
@@ -489,7 +490,7 @@ func (l *lanes) drop(one *lane) {
 		l.takeNotes(one)
 		one.Refusal = cmp.Or(one.Refusal, "the session before yours was cut off, so a part may be half done")
 	}
-	l.lost(one.Current)
+	l.dropSession(one.Current)
 }
 
 // settle takes a lane one stage further whose session has ended, or whose work is tested. The step is nil if the loop
@@ -502,7 +503,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	if one.stage != tested {
 		return nil, nil
 	}
-	c, done := one.Current, one.done
+	c, done := one.Current, one.outcome
 	ev := l.stopEvent(c, l.limit(c, 1+l.in(busy, ended, queued)))
 	one.stage = free
 	t := l.turn(&ev, one)
@@ -522,17 +523,17 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		one.stage = tested
 		return nil, nil
 	}
-	one.done = outcome{}
+	one.outcome = outcome{}
 	if d.Verdict == decide.Pass { // a person stopped the loop: it is counted when the run goes on
 		return s, l.save()
 	}
-	if c.Worker != "" && l.hands != nil {
-		worked := Worked{Ended: agent.Ended{Took: c.Took()}, Worker: c.Worker, Machine: c.Machine}
-		l.hands.Judge(worked, c.Merge == record.Merged)
+	if c.Worker != "" && l.dispatcher != nil {
+		worked := SessionResult{Result: agent.Result{Took: c.Took()}, Worker: c.Worker, Machine: c.Machine}
+		l.dispatcher.Judge(worked, c.Merge == record.Merged)
 	}
 	l.Record.Forget(c)
 	if d.Verdict != decide.End || d.Next.Status.Judges() {
-		if err := l.counted(c, s, d.Next); err != nil {
+		if err := l.countSession(c, s, d.Next); err != nil {
 			return nil, err
 		}
 	}
@@ -549,16 +550,16 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 func (l *lanes) halt() {
 	l.stop()
 	for l.proving != nil || l.in(busy) > 0 {
-		h := <-l.heard
+		h := <-l.messages
 		switch {
 		case h.batch != nil:
 			l.proving = nil
 			l.at = ""
-		case h.claimed != nil:
-			h.claimed.saved <- l.given(h.lane, h.claimed.claim)
-		case h.ended != nil:
+		case h.claim != nil:
+			h.claim.saved <- l.recordClaim(h.lane, h.claim.claim)
+		case h.result != nil:
 			h.lane.stage = free
-			l.endSession(h.lane.Current, *h.ended)
+			l.endSession(h.lane.Current, *h.result)
 			l.drop(h.lane)
 		}
 	}

@@ -55,23 +55,23 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	one.stage = tested
 	if !one.Open { // the run was killed after the merge
 		one.Current.Merge = record.Merged
-		one.done = outcome{moved: true}
+		one.outcome = outcome{moved: true}
 		return
 	}
 	before := one.Refusal
 	one.Refusal = ""
-	list, claims, err := l.claimed(one)
+	list, claims, err := l.listOf(one)
 	if err == nil {
-		one.work, one.done.moved, err = l.commit(ctx, one, list)
+		one.work, one.outcome.moved, err = l.commit(ctx, one, list)
 	}
 	switch {
 	case ctx.Err() != nil: // a signal ends the run, which merges it when it goes on
 		one.stage = ended
 	case errors.Is(err, worktree.ErrHistory):
-		l.giveBack(ctx, one, lostBase, before)
+		l.giveBack(ctx, one, missingBase, before)
 	case err != nil:
 		l.giveBack(ctx, one, err.Error(), before)
-	case one.Feature == "" && !one.done.moved: // work for the loop as a whole has no claim
+	case one.Feature == "" && !one.outcome.moved: // work for the loop as a whole has no claim
 	case one.Feature != "" && !claims:
 		one.Refusal = "the session before yours did not claim the feature in the list"
 	default:
@@ -83,7 +83,7 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 	}
 }
 
-const lostBase = "the branch in this folder has lost the commit from which it began; " +
+const missingBase = "the branch in this folder has lost the commit from which it began; " +
 	"put it back, with your work on top"
 
 // commit commits what is in a lane's folder. What is merged then is one commit, with what the agent has written into
@@ -95,7 +95,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	if err != nil {
 		return w, moved, err
 	}
-	if left := l.trees[one.Dir].Left(); left != "" {
+	if left := l.trees[one.Dir].BuildOutputs(); left != "" {
 		l.Screen.Warn(fmt.Sprintf("lane %d has left %s, which looks like the output of a build and is not committed: "+
 			"let git ignore it, or have the agent commit it", one.Number, left))
 	}
@@ -105,7 +105,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	}
 	text := message
 	for _, one := range own {
-		if !strings.HasPrefix(one, worktree.Saves) && len(text) < 4*maxOwn {
+		if !strings.HasPrefix(one, worktree.Saves) && len(text) < 4*maxAgentText {
 			text += "\n\n" + strings.TrimSpace(one)
 		}
 	}
@@ -114,7 +114,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	}
 	w = worktree.Work{
 		Commit: commit, Base: l.trees[one.Dir].Base(), Feature: one.Feature,
-		Message: plain.Text(text, maxOwn), More: l.trailers(one.Current.Agent),
+		Message: plain.Text(text, maxAgentText), More: l.trailers(one.Current.Agent),
 	}
 	if feature := one.Feature; feature != "" {
 		w.Mark = func(text []byte) []byte { return list.PassIn(text, feature) }
@@ -122,22 +122,22 @@ func (l *lanes) commit(ctx context.Context, one *lane, list features.List) (w wo
 	return w, moved, nil
 }
 
-// maxOwn is how much of an agent's own messages is kept, in characters.
-const maxOwn = 20_000
+// maxAgentText is how much of an agent's own messages is kept, in characters.
+const maxAgentText = 20_000
 
 // giveBack gives work back to its agent. If that is for the same reason as before, which is none of a check, it waits
 // for a person.
 func (l *lanes) giveBack(ctx context.Context, one *lane, why, before string) {
 	one.stage = tested
 	one.Refusal = why
-	one.done.refused = true
+	one.outcome.refused = true
 	one.Current.Merge = cmp.Or(one.Current.Merge, record.GivenBack)
 	if why == before {
 		l.park(ctx, one, why)
 		return
 	}
 	first, _, _ := strings.Cut(why, "\n")
-	l.Screen.Merged(one.Number, one.Feature, "", strings.TrimSuffix(first, ":"))
+	l.Screen.ShowMerge(one.Number, one.Feature, "", strings.TrimSuffix(first, ":"))
 }
 
 // refuse gives back work that does not fit, unless that is up to a person.
@@ -149,19 +149,19 @@ func (l *lanes) refuse(ctx context.Context, one *lane, r refusal) {
 	l.giveBack(ctx, one, r.why, before)
 }
 
-// claimed returns the list, and whether the agent of a lane claims its feature in its copy.
-func (l *lanes) claimed(one *lane) (list features.List, claims bool, err error) {
+// listOf returns the list, and whether the agent of a lane claims its feature in its copy.
+func (l *lanes) listOf(one *lane) (list features.List, claims bool, err error) {
 	p, done, err := l.look()
 	if err != nil {
 		return list, false, err
 	}
 	defer done()
 	list = p.Snapshot.List.List
-	p, err = p.Beside(one.Dir)
+	p, err = p.InWorkTree(one.Dir)
 	if err != nil {
 		return list, false, err
 	}
-	there := p.ListThere()
+	there := p.WorkTreeList()
 	item, has := there.Find(one.Feature)
 	return list, there.Err == nil && has && item.Passes, nil
 }
@@ -189,7 +189,7 @@ func (l *lanes) test(ctx context.Context) error {
 	l.at = ""
 	go func() {
 		l.merge(l.checks, b)
-		l.heard <- heard{batch: b}
+		l.messages <- laneMessage{batch: b}
 	}()
 	return nil
 }
@@ -205,7 +205,7 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 			b.err = ctx.Err()
 			return
 		case errors.Is(err, worktree.ErrHistory):
-			b.refused[one] = refusal{why: lostBase}
+			b.refused[one] = refusal{why: missingBase}
 		case err != nil:
 			b.refused[one] = refusal{why: err.Error()}
 		case len(m.Conflicts) > 0 && b.tip != b.below: // the next batch shows whether it fits to what is merged then
@@ -237,7 +237,7 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 	if err := unusable(&p.Snapshot); err != nil { // it may be half saved, and would not say what is to be proven
 		return nil, unfit, err
 	}
-	p, err = p.Beside(l.merger.Dir())
+	p, err = p.InWorkTree(l.merger.Dir())
 	if err != nil {
 		return nil, unfit, err
 	}
@@ -338,8 +338,8 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return l.take(ctx, b, head)
 	case giveBack:
 		for one := range b.merged {
-			one.done.results, one.done.tip = b.results, b.tip
-			one.done.failed = !b.unfit.waits
+			one.outcome.results, one.outcome.tip = b.results, b.tip
+			one.outcome.failed = !b.unfit.waits
 			l.refuse(ctx, one, b.unfit)
 		}
 		return l.save()
@@ -382,7 +382,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 		one.Open, one.Touched = false, nil
 		one.Current.Merge = record.Merged
 		one.stage = tested
-		one.done = outcome{results: b.results, tip: b.tip, moved: one.done.moved}
+		one.outcome = outcome{results: b.results, tip: b.tip, moved: one.outcome.moved}
 	}
 	if err := l.save(); err != nil {
 		return err
@@ -393,7 +393,7 @@ func (l *lanes) take(ctx context.Context, b *batch, head string) error {
 	}
 	for _, one := range b.lanes {
 		if _, is := b.merged[one]; is {
-			l.Screen.Merged(one.Number, one.Feature, "", "")
+			l.Screen.ShowMerge(one.Number, one.Feature, "", "")
 		}
 	}
 	_ = l.person.bring(ctx, head)
@@ -428,9 +428,9 @@ func (l *lanes) patience() time.Duration {
 	return whileMended
 }
 
-// listed reports whether the list can be used, and claims in it what is merged: a person may have put back an older
+// listReady reports whether the list can be used, and claims in it what is merged: a person may have put back an older
 // one. A list that is half saved, or that another branch has not, is waited for.
-func (l *lanes) listed(ctx context.Context) bool {
+func (l *lanes) listReady(ctx context.Context) bool {
 	p, done, err := l.look()
 	if err == nil {
 		defer done()

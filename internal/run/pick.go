@@ -34,8 +34,8 @@ func needsLogin(row agent.Row, said string) string {
 }
 
 // pick decides which agent and which model the session gets, and why, if they are not the usual ones.
-func (r *Run) pick(c *record.Current, feature features.Item) agent.Asked {
-	asked, now := r.Record.Options.Asked, time.Now()
+func (r *Run) pick(c *record.Current, feature features.Item) agent.Options {
+	asked, now := r.Record.Options.AgentOptions, time.Now()
 	c.Agent, _ = r.Record.Free(now)
 	c.Agent = cmp.Or(c.Agent, r.Record.Options.Agent)
 	own := r.Record.CoolingOf(r.Record.Options.Agent, now)
@@ -47,13 +47,13 @@ func (r *Run) pick(c *record.Current, feature features.Item) agent.Asked {
 		asked.Model, c.Why = r.model(c, feature)
 	}
 	c.Model = asked.Model
-	r.switched(c)
+	r.noteSwitch(c)
 	return asked
 }
 
 // model returns the model for a feature: its own one, else the one for this attempt at it.
 func (r *Run) model(c *record.Current, feature features.Item) (model, why string) {
-	model = r.listed(feature)
+	model = r.listModel(feature)
 	if model != "" {
 		return model, "the feature asks for it"
 	}
@@ -65,9 +65,9 @@ func (r *Run) model(c *record.Current, feature features.Item) (model, why string
 	return steps[min(attempt, len(steps)-1)], fmt.Sprintf("attempt %d", attempt+1)
 }
 
-// switched notes a change of agent or model for the summary.
-func (r *Run) switched(c *record.Current) {
-	last := record.Switch{Agent: r.Record.Options.Agent, Model: r.Record.Options.Asked.Model}
+// noteSwitch notes a change of agent or model for the summary.
+func (r *Run) noteSwitch(c *record.Current) {
+	last := record.Switch{Agent: r.Record.Options.Agent, Model: r.Record.Options.AgentOptions.Model}
 	if n := len(r.Record.Switches); n > 0 {
 		last = r.Record.Switches[n-1]
 	}
@@ -75,7 +75,7 @@ func (r *Run) switched(c *record.Current) {
 		return
 	}
 	step := r.Record.Step()
-	before, _ := r.Record.Before()
+	before, _ := r.Record.PreviousStep()
 	if step != nil && c.Why == "" && (step.Sessions == 1 || before != nil && before.Agent == last.Agent) {
 		c.Why = fmt.Sprintf("step %d", r.Record.Chain.At+1)
 	}
@@ -86,9 +86,9 @@ func (r *Run) switched(c *record.Current) {
 	r.Record.Switches = r.Record.Switches[max(0, len(r.Record.Switches)-maxSwitches):]
 }
 
-// listed returns the model that the list asks for. It becomes a word of a command line, and an agent can write the
+// listModel returns the model that the list asks for. It becomes a word of a command line, and an agent can write the
 // list, so it must be a name.
-func (r *Run) listed(feature features.Item) string {
+func (r *Run) listModel(feature features.Item) string {
 	model := feature.Model()
 	if model == "" || agent.IsModel(model) {
 		return model

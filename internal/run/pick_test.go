@@ -53,7 +53,7 @@ func TestFree(t *testing.T) {
 
 // TestRetryFallback judges a limit where other agents stand in.
 func TestRetryFallback(t *testing.T) {
-	hour := agent.Ended{Outcome: agent.Outcome{Class: agent.Limit, Until: time.Now().Add(time.Hour)}}
+	hour := agent.Result{Outcome: agent.Outcome{Class: agent.Limit, Until: time.Now().Add(time.Hour)}}
 	r := Run{Record: record.Run{Options: record.Options{Agent: "a", Fallback: []string{"b"}, Wait: 0}}}
 	until, _, class := r.retry(&record.Current{}, hour, 0)
 	if class != decide.RateLimit || until.IsZero() || until.After(time.Now()) {
@@ -94,7 +94,7 @@ func TestModel(t *testing.T) {
 		{"no feature is worked on", "", []string{"sonnet"}, features.Item{}, 0, "", ""},
 	} {
 		r := Run{Rows: Rows{"x": {Name: "x", ModelFlag: "--model"}}}
-		r.Record.Options = record.Options{Agent: "x", Asked: agent.Asked{Model: tc.asked}, Escalate: tc.escalate}
+		r.Record.Options = record.Options{Agent: "x", AgentOptions: agent.Options{Model: tc.asked}, Escalate: tc.escalate}
 		c := &record.Current{Session: record.Session{Number: 1, Feature: tc.feature.ID}}
 		r.Record.Current = c
 		if tc.attempts > 0 {

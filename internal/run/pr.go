@@ -30,10 +30,10 @@ func (l *lanes) openPR(s *loop.Step) {
 	defer done()
 	commands := l.commands(p, config.OpenPR)
 	m.Failed = ""
-	if m.Behind == "" || m.Told == m.Commit || len(commands) == 0 {
+	if m.Behind == "" || m.PRCommit == m.Commit || len(commands) == 0 {
 		return
 	}
-	t := l.told(s, s.Decision.Next, nil)
+	t := l.inputOf(s, s.Decision.Next, nil)
 	t.Event = config.OpenPR
 	t.Branch = l.Record.Branch()
 	t.Base = m.Into
@@ -57,6 +57,6 @@ func (l *lanes) openPR(s *loop.Step) {
 			m.PR = plain.Line(found[len(found)-1], 500)
 		}
 	}
-	m.Told = m.Commit
+	m.PRCommit = m.Commit
 	_ = l.save() // the end of the run saves it again
 }

@@ -32,7 +32,7 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 	}
 	found := feature.ID != "" || d.Failure != nil || d.Problem != nil || d.Answer != nil
 	role, fixes := partOf(step, found, s.Picture.Snapshot.NoList)
-	for _, text := range []string{r.ownPrompt(c, role), task, r.stepPrompt()} {
+	for _, text := range []string{r.agentPrompt(c, role), task, r.stepPrompt()} {
 		text = strings.TrimSpace(text)
 		if text != "" {
 			b.WriteString(text + "\n\n")
@@ -71,9 +71,9 @@ func (r *Run) loopPrompt() string {
 	return r.At.Mark(string(text))
 }
 
-// ownPrompt returns the text that comes before each prompt of the agent: its own, else that of its role in a chain.
-func (r *Run) ownPrompt(c *record.Current, role string) string {
-	text, err := r.rowOf(c).OwnPrompt()
+// agentPrompt returns the text that comes before each prompt of the agent: its own, else that of its role in a chain.
+func (r *Run) agentPrompt(c *record.Current, role string) string {
+	text, err := r.rowOf(c).CustomPrompt()
 	if err != nil {
 		r.Screen.Warn(err.Error())
 	}

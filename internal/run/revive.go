@@ -17,7 +17,7 @@ func (r *Run) revives(state decide.State) bool {
 	if r.More != nil && state.Status != decide.Complete {
 		return true
 	}
-	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
+	features := state.ExitReason == decide.AllBlocked && len(r.Record.WaitingBranches()) > 0
 	if state.Session == r.Record.Session() && (state.ExitReason == decide.Budget || features) {
 		return true
 	}
@@ -37,7 +37,7 @@ func (r *Run) revive(ctx context.Context) error {
 		return err
 	}
 	defer l.Close()
-	_, _ = l.TellAgain(ctx) // what cannot be told now stays in the record
+	_, _ = l.RetryNotifiers(ctx) // what cannot be told now stays in the record
 	_, err = l.Revive(ctx, r.giveMore)
 	r.Revived = err == nil
 	if r.Revived {

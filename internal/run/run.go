@@ -30,7 +30,7 @@ type Run struct {
 	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first; nothing waits for a notifier
 
 	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
-	Engine func(ctx context.Context) (Hands, error)
+	Engine func(ctx context.Context) (Dispatcher, error)
 
 	// Resume says that a person wants the loop to go on, also if it is paused or has ended.
 	Resume bool
@@ -45,18 +45,18 @@ type Run struct {
 	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
 	Report func(dir, name string) error
 
-	workTree  string      // that of the loop's steps; "": the project
-	resumes   bool        // the record is that of a run that goes on
-	previous  *record.Run // the last run over the loop, if this is a new one; nil: there was none
-	store     *loopdir.Store
-	files     *record.Files // for people
-	pattern   pattern       // what else the agent writes when all is done
-	tooLong   int           // sessions in a row whose prompt was too long
-	waited    patience      // with providers
-	noPrice   string        // the last model of which it was said that its price is not known
-	elsewhere string        // the branch that was checked out when that was looked at last
-	stray     bool          // it was said that a marker in an answer does not count
-	cutOff    bool          // a second signal came while an ending was told
+	workTree     string      // that of the loop's steps; "": the project
+	resumes      bool        // the record is that of a run that goes on
+	previous     *record.Run // the last run over the loop, if this is a new one; nil: there was none
+	store        *loopdir.Store
+	files        *record.Files // for people
+	pattern      pattern       // what else the agent writes when all is done
+	tooLong      int           // sessions in a row whose prompt was too long
+	waited       patience      // with providers
+	noPrice      string        // the last model of which it was said that its price is not known
+	otherBranch  string        // the branch that was checked out when that was looked at last
+	notedPromise bool          // it was said that a marker in an answer does not count
+	cutOff       bool          // a second signal came while an ending was told
 }
 
 // Rows are the agents that may work in a run, by their names.
@@ -115,8 +115,8 @@ func (r *Run) withMore(raise string) string {
 // Work works on the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could
 // not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
-	unlock, err := r.own()
-	if errors.As(err, new(Taken)) && r.More == nil {
+	unlock, err := r.acquire()
+	if errors.As(err, new(BusyError)) && r.More == nil {
 		// The run that works on the loop goes on with it, if it was only paused.
 		err = cmp.Or(r.revive(ctx), err)
 	}
@@ -157,7 +157,7 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 func (r *Run) mayBegin(ctx context.Context) error {
 	l, err := loop.Find(r.env(), r.taking())
 	if err == nil && l == nil {
-		err = r.notHere()
+		err = r.unworkableError()
 	}
 	if err != nil {
 		return err
@@ -174,9 +174,9 @@ func (r *Run) mayBegin(ctx context.Context) error {
 		case err != nil && r.opensPRAgain(state):
 			return nil
 		case err != nil && state.Status == decide.Complete:
-			again, _ := l.TellAgain(ctx) // what cannot be told now stays in the record
+			again, _ := l.RetryNotifiers(ctx) // what cannot be told now stays in the record
 			if again {
-				return ErrToldAgain
+				return ErrNotifiersRetried
 			}
 			return r.notRevived(state, err)
 		case err != nil:
@@ -192,18 +192,19 @@ func (r *Run) mayBegin(ctx context.Context) error {
 	return r.ontoBranch(ctx, p)
 }
 
-// ErrToldAgain means that nothing was left of a run but notifiers that had failed, and that they were told again.
-var ErrToldAgain = errors.New("ran the notifiers again that had failed; nothing else was left")
+// ErrNotifiersRetried means that nothing was left of a run but notifiers that had failed, and that they were told
+// again.
+var ErrNotifiersRetried = errors.New("ran the notifiers again that had failed; nothing else was left")
 
-// own makes this process the only one that works a run over the loop.
-func (r *Run) own() (unlock func(), err error) {
+// acquire makes this process the only one that works a run over the loop.
+func (r *Run) acquire() (unlock func(), err error) {
 	r.store, err = r.At.Open()
 	if err != nil {
 		return nil, err
 	}
 	unlock, err = r.store.LockRun(loop.LockWait)
 	if errors.Is(err, loopdir.ErrLocked) {
-		err = r.taken()
+		err = r.busyError()
 	}
 	if err == nil {
 		err = r.ready()
@@ -279,25 +280,25 @@ func (r *Run) openFiles() (err error) {
 		r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	}
 	if err == nil {
-		r.files.Before = r.Record.Sessions
+		r.files.EarlierSessions = r.Record.Sessions
 	}
 	return err
 }
 
-// Taken is the error of Work while another run works on the loop.
-type Taken string
+// BusyError is the error of Work while another run works on the loop.
+type BusyError string
 
-func (t Taken) Error() string { return string(t) }
+func (t BusyError) Error() string { return string(t) }
 
-// taken says who works on the loop.
-func (r *Run) taken() error {
+// busyError says who works on the loop.
+func (r *Run) busyError() error {
 	name := plain.Line(r.At.Name, 100)
 	other, err := record.Load(r.store)
 	if err != nil || other == nil {
-		return Taken("another run works on the loop " + name)
+		return BusyError("another run works on the loop " + name)
 	}
-	return Taken(fmt.Sprintf("run %s works on the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
-		other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name)))
+	return BusyError(fmt.Sprintf("run %s works on the loop %s: process %d, since %s; to end it, press Ctrl-C there, "+
+		"or: %s", other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name)))
 }
 
 // begin takes the loop, and finishes what a run that was killed has left.
@@ -323,7 +324,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.revive(ctx); err != nil {
 		return nil, err
 	}
-	if step, err := r.finished(ctx); step != nil || err != nil {
+	if step, err := r.finalStep(ctx); step != nil || err != nil {
 		return step, err
 	}
 	r.noteFiles(false)
@@ -347,10 +348,10 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, nil
 	}
 	if step.Decision.Next.Iteration > pending.Iteration { // the loop counted it
-		return step, r.counted(pending, nil, step.Decision.Next)
+		return step, r.countSession(pending, nil, step.Decision.Next)
 	}
 	if !pending.Class().Counts() {
-		r.lost(pending)
+		r.dropSession(pending)
 		return step, nil
 	}
 	return r.stop(ctx)
@@ -378,7 +379,7 @@ func (r *Run) pendingSession() *record.Current {
 	if c.Class().Counts() || unsure && err == nil && state.Session == r.Record.Session() {
 		return c
 	}
-	r.lost(c)
+	r.dropSession(c)
 	return nil
 }
 
@@ -387,9 +388,9 @@ func (r *Run) pendingSession() *record.Current {
 func (r *Run) notEnded(c *record.Current) {
 	if !c.HasEnded() {
 		const why = "its end is not recorded: the run was killed, or could not write"
-		e := agent.Ended{Outcome: agent.Outcome{Class: agent.Stopped, Problem: why}, ExitCode: -1}
+		e := agent.Result{Outcome: agent.Outcome{Class: agent.Stopped, Problem: why}, ExitCode: -1}
 		log := record.SessionLog(r.At.Project, r.Record.ID, c.Number, record.MaxLogs)
-		e.Usage, e.Heard.Model = r.rowOf(c).UsageIn(log, c.Model)
+		e.Usage, e.Activity.Model = r.rowOf(c).UsageIn(log, c.Model)
 		c.End(e)
 		r.spends(c, e)
 		r.noteFiles(true)
@@ -399,11 +400,11 @@ func (r *Run) notEnded(c *record.Current) {
 // writeOff notes that nobody will hear of the end of a session.
 func (r *Run) writeOff(c *record.Current) {
 	r.notEnded(c)
-	r.lost(c)
+	r.dropSession(c)
 }
 
-// lost notes a session that does not count.
-func (r *Run) lost(c *record.Current) {
+// dropSession notes a session that does not count.
+func (r *Run) dropSession(c *record.Current) {
 	r.files.Session(&r.Record, c, nil, false)
 	r.Record.Forget(c)
 }
@@ -415,9 +416,9 @@ func (r *Run) finishes(state decide.State) bool {
 	return state.Session == r.Record.Session() && unfinished && state.Status.Judges()
 }
 
-// finished returns the last step of a run that only has to finish what it could not, nil if the loop goes on. The end
+// finalStep returns the last step of a run that only has to finish what it could not, nil if the loop goes on. The end
 // of the run tells of the ending if nobody did.
-func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
+func (r *Run) finalStep(ctx context.Context) (*loop.Step, error) {
 	step, err := r.lookAt()
 	if err != nil {
 		return nil, err
@@ -430,8 +431,8 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 	for _, c := range r.Record.AllCurrent() {
 		r.notEnded(c)
 		if c.Lane > 0 && !c.Class().Counts() { // the loop ended with the session of another lane
-			r.lost(c)
-		} else if err := r.counted(c, nil, state); err != nil {
+			r.dropSession(c)
+		} else if err := r.countSession(c, nil, state); err != nil {
 			return nil, err
 		}
 	}
@@ -461,14 +462,14 @@ func (r *Run) take(ctx context.Context, unread bool) (*loop.Step, error) {
 	case err != nil:
 		return nil, err
 	case step == nil:
-		return nil, r.notHere()
+		return nil, r.unworkableError()
 	case step.Decision.Binding == decide.Tell:
 		return nil, say.Refused(step.Picture, step.Decision)
 	}
 	return step, nil
 }
 
-func (r *Run) notHere() error {
+func (r *Run) unworkableError() error {
 	return fmt.Errorf("the loop %s cannot be worked from here", plain.Line(r.At.Name, 100))
 }
 
@@ -482,8 +483,8 @@ func (r *Run) taking() loop.Event {
 // event returns an event of the run for the loop.
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
-		Heard: decide.Heard{Event: kind, Session: r.Record.Session(), Client: os.Getpid(), FreshSession: true},
-		Name:  "Session", At: time.Now(), Timeout: stepTime,
+		Report: decide.Report{Event: kind, Session: r.Record.Session(), Client: os.Getpid(), FreshSession: true},
+		Name:   "Session", At: time.Now(), Timeout: stepTime,
 		Tail:     func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
 		WorkTree: r.workTree,
 	}
@@ -514,7 +515,7 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	defer l.Close()
 	var step *loop.Step
 	if err == nil {
-		l.SendLeft()
+		l.SendPending()
 		step, err = l.Step(ctx, ev)
 	}
 	if err != nil {
@@ -601,12 +602,12 @@ func (r *Run) interrupt(ctx context.Context, ev loop.Event) (*loop.Step, error) 
 func (r *Run) mustStep(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	s, err := r.step(ctx, ev)
 	if err == nil && s == nil {
-		err = errGone
+		err = errNoLoop
 	}
 	return s, err
 }
 
-var errGone = errors.New("the loop is gone")
+var errNoLoop = errors.New("the loop is gone")
 
 // stop tells the loop that a session has ended, and counts the session. If a person stopped the loop meanwhile, or ctx
 // ended, nothing was decided: then the session is counted when the run goes on.
@@ -627,7 +628,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	}
 	d := &s.Decision
 	if r.Record.Current != nil && (d.Verdict == decide.Continue || d.Verdict == decide.End && d.Next.Status.Judges()) {
-		err = r.counted(r.Record.Current, s, d.Next)
+		err = r.countSession(r.Record.Current, s, d.Next)
 	}
 	return s, err
 }
@@ -678,13 +679,13 @@ func (r *Run) Preview() (string, error) {
 	s.Decision.Limit = s.Decision.Next.Limit(s.Picture.Snapshot.Limits)
 	r.showLimit(&s.Decision)
 	d := s.Decision
-	command := plain.Line(plain.Typed(r.rowOf(r.Record.Current).Line(r.Record.Options.Asked)), 500)
+	command := plain.Line(plain.CommandLine(r.rowOf(r.Record.Current).Line(r.Record.Options.AgentOptions)), 500)
 	prompt := r.prompt(s, nil, r.due(s))
 	branch := ""
 	if name := r.Record.Options.Branch; name != "" {
 		branch = "branch   " + plain.Line(name, 200) + "\n"
 	}
-	return r.Record.Chain.Shown() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\n%s"+
+	return r.Record.Chain.Text() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\n%s"+
 		"limit    iteration %d of %d\n\n%s", plain.Line(r.At.Name, 100), command, r.At.Project, branch, d.Next.Iteration,
 		d.Limit, plain.Text(prompt, len(prompt))), nil
 }

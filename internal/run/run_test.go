@@ -42,7 +42,7 @@ func TestRetry(t *testing.T) {
 		{"somebody stopped it", agent.Outcome{Class: agent.Interrupted}, 0, six, 0, decide.SessionEnded},
 	} {
 		r := Run{Record: record.Run{Options: record.Options{Wait: tc.wait}, Cooling: []record.Cooling{{Times: tc.failed}}}}
-		until, _, class := r.retry(&record.Current{}, agent.Ended{Outcome: tc.ended}, tc.failed)
+		until, _, class := r.retry(&record.Current{}, agent.Result{Outcome: tc.ended}, tc.failed)
 		if class != tc.class || until.IsZero() != (tc.until == 0) {
 			t.Errorf("%s: class %q, until %v", tc.name, class, until)
 		}
@@ -54,13 +54,13 @@ func TestRetry(t *testing.T) {
 
 // TestTooLong tries a prompt that is too long twice in a row, and no more.
 func TestTooLong(t *testing.T) {
-	r, long := Run{}, agent.Ended{Outcome: agent.Outcome{Class: agent.Context}}
+	r, long := Run{}, agent.Result{Outcome: agent.Outcome{Class: agent.Context}}
 	for n, want := range []string{"", decide.APIError} {
 		if _, _, class := r.retry(&record.Current{}, long, 0); class != want {
 			t.Errorf("time %d: %q, want %q", n+1, class, want)
 		}
 	}
-	r.retry(&record.Current{}, agent.Ended{Outcome: agent.Outcome{Class: agent.Done}}, 0)
+	r.retry(&record.Current{}, agent.Result{Outcome: agent.Outcome{Class: agent.Done}}, 0)
 	if _, _, class := r.retry(&record.Current{}, long, 0); class != "" {
 		t.Errorf("after one that was not too long: %q", class)
 	}

@@ -24,7 +24,7 @@ import (
 // round works one iteration: it starts sessions until one of them counts, or the run gives up. If none counts, the
 // loop ends with the event.
 func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bool) {
-	if err := r.before(ctx, s); err != nil {
+	if err := r.runHooksBefore(ctx, s); err != nil {
 		return r.ends(err.Error()), false
 	}
 	for failed := 0; ; {
@@ -35,7 +35,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 			return loop.Event{}, true
 		}
 		if c := r.Record.Current; c != nil {
-			r.lost(c)
+			r.dropSession(c)
 		}
 		if stopped {
 			return r.ends(""), false
@@ -43,7 +43,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		if e.Class == agent.Transient {
 			failed++
 		}
-		if until.IsZero() || r.late(s, until) {
+		if until.IsZero() || r.pastDeadline(s, until) {
 			e.Until = cmp.Or(until, e.Until)
 			if class == decide.RateLimit && len(r.Record.Options.Fallback) > 0 {
 				_, e.Until = r.Record.Free(time.Now())
@@ -83,7 +83,7 @@ func (r *Run) fails(class, why string, until time.Time) loop.Event {
 
 // retry judges a session that does not count. class is "" if it counts. until is when the run tries again, zero if it
 // gives up, and now if another agent takes over. failed is how many sessions of this iteration met an overload before.
-func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Time, why, class string) {
+func (r *Run) retry(c *record.Current, e agent.Result, failed int) (until time.Time, why, class string) {
 	now := time.Now()
 	if e.Class != agent.Context {
 		r.tooLong = 0
@@ -116,7 +116,7 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 }
 
 // session starts one session and waits for its end. The record has it, and its guard, before the agent starts.
-func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
+func (r *Run) session(ctx context.Context, s *loop.Step) agent.Result {
 	feature := r.due(s)
 	set := func(c *record.Current) { r.Record.Current = c }
 	c, asked := r.starts(s.Decision.Next.Iteration, feature, set)
@@ -128,7 +128,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	defer stop()
 	go r.watch(ctx, stop)
 	one := r.agentSession(c, asked, r.prompt(s, c, feature))
-	one.Log, one.Hear = log, func(h agent.Heard) { r.Screen.Heard(0, h) }
+	one.Log, one.Hear = log, func(h agent.Activity) { r.Screen.ShowActivity(0, h) }
 	var unsaved error
 	one.Started = func(pid int) error {
 		c.PID, c.Start = pid, proc.Start(pid)
@@ -140,13 +140,13 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 		r.takeBack(set)
 		return e
 	}
-	_ = r.ended(c, e) // the step that follows reports a disk that is full
+	_ = r.recordEnd(c, e) // the step that follows reports a disk that is full
 	return e
 }
 
 // starts notes that a session is about to start, or is offered to workers. set puts it into the record, which the
 // caller saves.
-func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked) {
+func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Options) {
 	r.sayBranch()
 	c := &record.Current{}
 	c.RunID, c.Iteration, c.Feature = r.Record.ID, iteration, feature.ID
@@ -181,7 +181,7 @@ func (r *Run) begins(c *record.Current, at time.Time) {
 }
 
 // agentSession returns a session of the run in the project's files.
-func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) agent.Session {
+func (r *Run) agentSession(c *record.Current, asked agent.Options, prompt string) agent.Session {
 	o, spent, row := r.Record.Options, r.Record.Spent, r.rowOf(c)
 	var tokens int64
 	if o.MaxTokens > 0 {
@@ -196,7 +196,7 @@ func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) 
 		cost = 0
 	}
 	return agent.Session{
-		Row: row, Asked: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
+		Row: row, Options: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
 		Env:   append(agent.Environ(r.Env.Vars), append(r.handoff(), loop.RunVar+"="+r.Record.ID)...),
 		Limit: o.SessionTimeout, Idle: cmp.Or(o.IdleTimeout, row.Idle), Kill: r.Kill,
 		MaxCostUSD: cost, MaxTokens: tokens,
@@ -211,9 +211,9 @@ func (r *Run) addSessions(n int) {
 	}
 }
 
-// ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten. One that no
+// recordEnd notes how a session ended, and adds what it used to the sum. From here on it is not forgotten. One that no
 // worker has taken was none. The error is that the record could not be saved.
-func (r *Run) ended(c *record.Current, e agent.Ended) error {
+func (r *Run) recordEnd(c *record.Current, e agent.Result) error {
 	if c.Number == 0 {
 		return nil
 	}
@@ -227,8 +227,8 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 	if e.Class.Breaks() {
 		r.noteFiles(true)
 	}
-	if r.promised(e.Message) {
-		c.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
+	if r.hasPromise(e.Message) {
+		c.Message += "\n" + decide.CompletePromise // the loop knows no pattern of the command line
 	}
 	before := r.Record.Spent
 	r.spends(c, e)
@@ -239,7 +239,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 	r.Record.Denied += e.Denied
 	r.Record.Problem = e.Problem
 	err := r.save()
-	r.Screen.Ended(r.Record, c, e)
+	r.Screen.ShowEnd(r.Record, c, e)
 	r.missPrice(c, e)
 	return err
 }
@@ -249,7 +249,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) error {
 var noMore = []agent.Class{agent.Limit, agent.Transient, agent.NotStarted, agent.Budget}
 
 // spends adds what a session used to the sums.
-func (r *Run) spends(c *record.Current, e agent.Ended) {
+func (r *Run) spends(c *record.Current, e agent.Result) {
 	r.Record.Spent.Add(e.Usage)
 	step := r.Record.Step()
 	if step != nil {
@@ -264,8 +264,8 @@ func (r *Run) spends(c *record.Current, e agent.Ended) {
 }
 
 // missPrice says that a session's cost is not known for want of a price, once for each model.
-func (r *Run) missPrice(c *record.Current, e agent.Ended) {
-	model := e.Heard.Model
+func (r *Run) missPrice(c *record.Current, e agent.Result) {
+	model := e.Activity.Model
 	if e.Usage.CostKnown || e.Usage.Tokens() == 0 || model == "" || model == r.noPrice {
 		return
 	}
@@ -313,11 +313,12 @@ func (r *Run) cancelled() bool {
 // stopped reports whether a person has stopped the loop.
 func (r *Run) stopped() bool {
 	state, err := r.store.State()
-	return r.store.AskedToStop() || err == nil && state.Status != decide.InProgress
+	return r.store.HasStopRequest() || err == nil && state.Status != decide.InProgress
 }
 
-// late reports whether the loop's time is up at a time when a session could begin. A person may have given it more.
-func (r *Run) late(s *loop.Step, at time.Time) bool {
+// pastDeadline reports whether the loop's time is up at a time when a session could begin. A person may have given it
+// more.
+func (r *Run) pastDeadline(s *loop.Step, at time.Time) bool {
 	state, err := r.store.State()
 	return err == nil && state.PastDeadline(s.Picture.Snapshot.Limits, at)
 }
@@ -332,7 +333,7 @@ func (r *Run) wait(ctx context.Context, until time.Time, why string) {
 }
 
 // stopEvent is what the loop is told of a session that has ended, and of the limit that is reached with it.
-func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
+func (r *Run) stopEvent(c *record.Current, limit runLimit) loop.Event {
 	ev := r.event(decide.EventStop)
 	ev.Why, ev.Raise = limit.why(), limit.raise
 	if c == nil || !c.HasEnded() {
@@ -347,7 +348,7 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 		ev.Denied = cmp.Or(c.Refused, "a tool")
 	}
 	if c.Part != nil && c.Part.Claims { // the loop knows no signal and no check of the step
-		ev.Message += "\n" + decide.Promised
+		ev.Message += "\n" + decide.CompletePromise
 	}
 	if step := r.Record.Step(); step != nil {
 		done := c.Part != nil && c.Part.Done
@@ -360,15 +361,15 @@ func (r *Run) stopEvent(c *record.Current, limit ownLimit) loop.Event {
 	return ev
 }
 
-// ownLimit is a limit of the run's own that is reached; zero: none is.
-type ownLimit struct {
+// runLimit is a limit of the run's own that is reached; zero: none is.
+type runLimit struct {
 	reason string // decide.Budget, or decide.MaxIterations
 	bill   string // what was used, in words that follow "the run has"
 	flag   string // that sets it
 	raise  string // the words with which the run goes on
 }
 
-func (l ownLimit) why() string {
+func (l runLimit) why() string {
 	if l.reason == "" {
 		return ""
 	}
@@ -376,7 +377,7 @@ func (l ownLimit) why() string {
 }
 
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
-func (r *Run) limit(c *record.Current, more int) ownLimit {
+func (r *Run) limit(c *record.Current, more int) runLimit {
 	o, spent := r.Record.Options, r.Record.Spent
 	if c == nil {
 		c = &record.Current{}
@@ -388,38 +389,38 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	case o.MaxCostUSD > 0 && (spent.Dollars() >= o.MaxCostUSD || c.Class() == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		more := math.Ceil(2 * max(o.MaxCostUSD, spent.Dollars()))
-		return ownLimit{decide.Budget, bill, "--max-cost", fmt.Sprintf("--max-cost %.0f", more)}
+		return runLimit{decide.Budget, bill, "--max-cost", fmt.Sprintf("--max-cost %.0f", more)}
 	case o.MaxCostUSD > 0 && judged && !spent.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f: "+
 			"use an agent that reports its cost", o.MaxCostUSD)
-		return ownLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
+		return runLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
 	case o.MaxTokens > 0 && judged && !spent.TokensKnown && used < o.MaxTokens:
 		bill := fmt.Sprintf("no session yet whose tokens are known, so it cannot keep to its %d: "+
 			"use an agent that reports its tokens", o.MaxTokens)
-		return ownLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
+		return runLimit{decide.Budget, bill, "--agent", say.AnotherAgent}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := record.UsedOf(spent, o.MaxTokens)
-		return ownLimit{decide.Budget, bill, "--max-tokens", fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
+		return runLimit{decide.Budget, bill, "--max-tokens", fmt.Sprintf("--max-tokens %d", 2*max(o.MaxTokens, used))}
 	case step != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(step.Limit, "iteration"), plain.Line(step.Agent, 80))
 		if back {
 			bill += ", and the last review has left features open"
 		}
-		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", step.Limit)}
+		return runLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", step.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
-		return ownLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", o.MaxIterations)}
+		return runLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", o.MaxIterations)}
 	}
-	return ownLimit{}
+	return runLimit{}
 }
 
-// noteStray says once that a marker in an answer does not count where it is.
-func (r *Run) noteStray(c *record.Current, s *loop.Step) {
+// noteMisplacedPromise says once that a marker in an answer does not count where it is.
+func (r *Run) noteMisplacedPromise(c *record.Current, s *loop.Step) {
 	promises := slices.Concat(s.Picture.Snapshot.Promises, r.pattern)
-	if r.stray || c.Class().Breaks() || !decide.Stray(c.Message, promises) {
+	if r.notedPromise || c.Class().Breaks() || !decide.MisplacedPromise(c.Message, promises) {
 		return
 	}
-	r.stray = true
+	r.notedPromise = true
 	r.Screen.Warn(fmt.Sprintf("a marker in the answer of session %d does not count: it must be the last line, in no code "+
 		"fence and no quotation", c.Number))
 }
@@ -455,20 +456,20 @@ func (r *Run) showLimit(d *decide.Decision) {
 	d.Limit = min(d.Limit, max(last, d.Next.Iteration))
 }
 
-// counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
+// countSession counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
 // took that. state is what the loop's record says then.
-func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
+func (r *Run) countSession(c *record.Current, s *loop.Step, state decide.State) error {
 	r.Record.Forget(c)
 	r.Record.Iterations++
 	var results []decide.Receipt
-	told, worked := told{}, c.Feature
+	told, worked := hookInput{}, c.Feature
 	if s != nil {
 		r.showLimit(&s.Decision)
 		if item, _ := s.Picture.Snapshot.List.Find(worked); item.IsAdded {
 			worked = "" // no check proves it
 		}
 		results = s.Picture.Snapshot.Results
-		told = r.told(s, state, c)
+		told = r.inputOf(s, state, c)
 	}
 	if !r.Record.Step().IsJob() {
 		r.Record.WorkOn(c.Feature).Attempts++
@@ -482,8 +483,8 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		}
 	}
 	if s != nil {
-		r.noteStray(c, s)
-		r.Screen.Counted(s)
+		r.noteMisplacedPromise(c, s)
+		r.Screen.ShowCount(s)
 		r.hooks(s, countedEvents, told)
 	}
 	if over && state.Status == decide.InProgress {

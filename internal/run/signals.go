@@ -41,7 +41,7 @@ func compile(text string) (pattern, error) {
 
 // signals returns the signals that a session gave, and whether one of them claims that all is done. The loop itself
 // reads the marker.
-func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
+func (r *Run) signals(e agent.Result) (names []string, claimed bool) {
 	names = []string{}
 	if e.Class.Breaks() {
 		return names, false
@@ -54,24 +54,24 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	if len(on) == 0 && (step == nil || step.Loop || len(step.Checks) > 0) {
 		on = []string{record.ExitCode} // counts only in a loop without a list that has checks, and in a step that has some
 	}
-	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
+	if status, _ := decide.ReadPromise(e.Message, r.pattern); status == decide.Complete {
 		names = append(names, record.Marker)
 	}
 	if slices.Contains(on, record.ExitCode) && e.ExitCode == 0 {
 		names, claimed = append(names, record.ExitCode), true
 	}
 	for _, name := range on {
-		if path, is := strings.CutPrefix(name, record.File+":"); is && r.written(path) {
+		if path, is := strings.CutPrefix(name, record.File+":"); is && r.isWritten(path) {
 			names, claimed = append(names, name), true
 		}
 	}
 	return names, claimed
 }
 
-// promised reports whether a final answer ends with a line that the person's own pattern matches.
-func (r *Run) promised(message string) bool {
-	status, _ := decide.Said(message, r.pattern)
-	builtIn, _ := decide.Said(message, nil)
+// hasPromise reports whether a final answer ends with a line that the person's own pattern matches.
+func (r *Run) hasPromise(message string) bool {
+	status, _ := decide.ReadPromise(message, r.pattern)
+	builtIn, _ := decide.ReadPromise(message, nil)
 	return status == decide.Complete && builtIn == ""
 }
 
@@ -106,8 +106,8 @@ func (r *Run) noteFiles(anew bool) {
 	}
 }
 
-// written reports whether a file was written since noteFiles looked at it.
-func (r *Run) written(path string) bool {
+// isWritten reports whether a file was written since noteFiles looked at it.
+func (r *Run) isWritten(path string) bool {
 	now := r.stamp(path)
 	return now != "" && now != r.Record.Found[path]
 }

@@ -17,7 +17,7 @@ type snapshot = decide.Snapshot
 func TestStepStop(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	base := snapshot{
-		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1", FreshSession: true},
+		Report: decide.Report{Event: decide.EventStop, Session: "run-1", FreshSession: true},
 		Folder: decide.Folder{OwnerAlive: true, OwnerKnown: true, State: decide.State{
 			Schema:  1,
 			Ending:  decide.Ending{Status: decide.InProgress},
@@ -46,7 +46,7 @@ func TestStepStop(t *testing.T) {
 		change   func(*snapshot)
 		verdict  decide.Verdict
 		reason   string
-		goesOn   bool // Next.Complete
+		goesOn   bool // Next.WasComplete
 	}{
 		{"the loop is complete, and no step follows", stepStop{last: true, done: true}, true, nil, decide.End,
 			decide.AllFeaturesPass, false},
@@ -75,10 +75,10 @@ func TestStepStop(t *testing.T) {
 			s.State.Habits.Rewritten = map[string]int{"x.go": 9}
 		}, decide.End, decide.NoProgress, false},
 		{"a job asks again", job, false, func(s *snapshot) {
-			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
+			s.State.Habits.Questions, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.End, decide.Asks, false},
 		{"the job is done, and the one before has asked", jobDone, false, func(s *snapshot) {
-			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
+			s.State.Habits.Questions, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, decide.Continue, "", false},
 		{"the money", done, true, func(s *snapshot) { s.Why = spent }, decide.End, decide.Budget, true},
 		{"the loop's own limit", done, true, func(s *snapshot) { s.Limits.MaxIterations, s.Limits.Trusted = 3, true },
@@ -120,11 +120,12 @@ func TestStepStop(t *testing.T) {
 		stop.used = s.Why == usedUp
 		d, need := stop.decide(s)
 		if need.Kind != decide.NeedNothing || d.Verdict != tc.verdict || d.Next.ExitReason != tc.reason ||
-			d.Next.Complete != tc.goesOn {
+			d.Next.WasComplete != tc.goesOn {
 			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,
-				d.Next.Complete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
+				d.Next.WasComplete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
 		}
-		over := tc.stop.done && (tc.stop.step.Job || d.Next.Complete || tc.stop.step.Reviews && d.Verdict == decide.Continue)
+		over := tc.stop.done &&
+			(tc.stop.step.Job || d.Next.WasComplete || tc.stop.step.Reviews && d.Verdict == decide.Continue)
 		if over && (d.Next.CheckFailures != 0 || d.Next.Unchanged != 0 && d.Verdict == decide.Continue) {
 			t.Errorf("%s: %d failures, unchanged %d: this counts against the next step", tc.name, d.Next.CheckFailures,
 				d.Next.Unchanged)

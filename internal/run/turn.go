@@ -28,12 +28,12 @@ type turn struct {
 func (t turn) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 	was := s.State
 	pass := decide.Decision{Verdict: decide.Pass, Next: was, From: was}
-	if t.patient && unusable(&s) != nil && s.Asked() == decide.InProgress {
+	if t.patient && unusable(&s) != nil && s.RequestedStatus() == decide.InProgress {
 		return pass, decide.Need{}
 	}
 	h := handout{turn: t, Snapshot: &s, all: make([]decide.Lane, max(t.lane, t.lanes))}
 	copy(h.all, was.Lanes)
-	h.own = &h.all[t.lane-1]
+	h.lane = &h.all[t.lane-1]
 	h.showRecord()
 	h.showFeature(len(was.Lanes) == 0)
 	h.showWork()
@@ -56,14 +56,14 @@ func (t turn) decide(s decide.Snapshot) (decide.Decision, decide.Need) {
 type handout struct {
 	turn
 	*decide.Snapshot
-	all []decide.Lane // what the lanes have
-	own *decide.Lane
+	all  []decide.Lane // what the lanes have
+	lane *decide.Lane
 }
 
 // showRecord shows what the lane has. An agent in a lane has copies: it can put nothing back, and repair no list.
 func (h *handout) showRecord() {
 	if len(h.State.Lanes) > 0 {
-		h.State.Feature = h.own.Feature
+		h.State.Feature = h.lane.Feature
 	}
 	h.State.Lanes = h.all
 	if h.List.Err != nil {
@@ -81,13 +81,13 @@ func (h *handout) showFeature(first bool) {
 		h.HandOut.Stuck = h.stuck(failure)
 	}
 	h.HandOut.Feature = &feature
-	h.HandOut.SameIteration = h.NoSession && first || h.givenBefore(feature.ID) > 0
+	h.HandOut.SameIteration = h.NoSession && first || h.pendingIteration(feature.ID) > 0
 }
 
 // showWork shows what the session did. Lanes work in trees of their own, so nobody looks at the project's.
 func (h *handout) showWork() {
-	feature, has := h.List.Find(h.own.Feature)
-	done := !h.NoSession && (has && feature.Passes || h.branches[h.own.Feature] != "")
+	feature, has := h.List.Find(h.lane.Feature)
+	done := !h.NoSession && (has && feature.Passes || h.branches[h.lane.Feature] != "")
 	h.HandOut.NewWork, h.Changes = h.newWork || done, nil
 	if done && h.List.Err == nil {
 		h.State.Passed = min(h.State.Passed, h.List.Passed()-1) // the turn of another lane may have counted it
@@ -97,12 +97,12 @@ func (h *handout) showWork() {
 	}
 }
 
-// taken returns the ids of the features that the lane cannot begin: those of other lanes, those that wait for a person,
-// and those that are to come later. While no other lane works, nothing has to come later.
-func (h *handout) taken() map[string]bool {
+// unavailable returns the ids of the features that the lane cannot begin: those of other lanes, those that wait for a
+// person, and those that are to come later. While no other lane works, nothing has to come later.
+func (h *handout) unavailable() map[string]bool {
 	ids := h.waiting()
 	for i := range h.all {
-		if one := &h.all[i]; one != h.own && one.Feature != "" {
+		if one := &h.all[i]; one != h.lane && one.Feature != "" {
 			ids[one.Feature] = true
 		}
 	}
@@ -124,13 +124,13 @@ func (h *handout) waiting() map[string]bool {
 // choose returns the feature for the lane to work on, zero if there is none for it. A lane keeps its feature until that
 // passes, because its work tree has work on it. What a check failed for comes first, unless the check waits for trust.
 func (h *handout) choose(failure *decide.Receipt) features.Item {
-	taken := h.taken()
+	taken := h.unavailable()
 	if failure != nil && !(h.Untrusted && failure.NotRun && !failure.Cut) && !taken[failure.Feature] {
 		if failed, has := h.List.Find(failure.Feature); has {
 			return failed
 		}
 	}
-	if kept, has := h.List.Find(h.own.Feature); has && kept.Workable() && !taken[kept.ID] {
+	if kept, has := h.List.Find(h.lane.Feature); has && kept.Workable() && !taken[kept.ID] {
 		return kept
 	}
 	next, free := h.List.NextBut(taken)
@@ -156,13 +156,13 @@ func (h *handout) stuck(failure *decide.Receipt) string {
 	return strings.TrimSuffix(look+"; "+h.List.Stuck(), "; ")
 }
 
-// givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or
-// the lane has not started it. It stays that feature's, also in another lane, so no number is without a session. 0: no
-// iteration.
-func (h *handout) givenBefore(feature string) int {
+// pendingIteration returns the iteration that was given to a feature and that no session has ended: the run was killed,
+// or the lane has not started it. It stays that feature's, also in another lane, so no number is without a session. 0:
+// no iteration.
+func (h *handout) pendingIteration(feature string) int {
 	for i := range h.all {
 		one := &h.all[i]
-		if feature != "" && one.Feature == feature && one.Iteration > 0 && (one != h.own || h.NoSession) {
+		if feature != "" && one.Feature == feature && one.Iteration > 0 && (one != h.lane || h.NoSession) {
 			return one.Iteration
 		}
 	}
@@ -172,23 +172,23 @@ func (h *handout) givenBefore(feature string) int {
 // give gives the lane its feature and an iteration. Another lane that has the feature and does not work loses it.
 func (h *handout) give(d *decide.Decision) {
 	given := decide.Lane{
-		Feature: d.Feature.ID, Iteration: cmp.Or(h.givenBefore(d.Feature.ID), d.Next.Iteration),
+		Feature: d.Feature.ID, Iteration: cmp.Or(h.pendingIteration(d.Feature.ID), d.Next.Iteration),
 	}
 	for i := range h.all {
 		if given.Feature != "" && h.all[i].Feature == given.Feature {
 			h.all[i] = decide.Lane{}
 		}
 	}
-	*h.own = given
+	*h.lane = given
 	d.Next.Lanes = h.all
 }
 
 // rest ends the lane's iteration. The lane keeps its feature if that is still to be done.
 func (h *handout) rest(d *decide.Decision) {
-	feature, has := h.List.Find(h.own.Feature)
-	h.own.Iteration = 0
-	if !has || !feature.Workable() || h.taken()[h.own.Feature] {
-		*h.own = decide.Lane{}
+	feature, has := h.List.Find(h.lane.Feature)
+	h.lane.Iteration = 0
+	if !has || !feature.Workable() || h.unavailable()[h.lane.Feature] {
+		*h.lane = decide.Lane{}
 	}
 	d.Next.Lanes = h.all
 	d.Next.Feature = ""

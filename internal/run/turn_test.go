@@ -336,7 +336,7 @@ func TestNoLanes(t *testing.T) {
 func TestLanesPreview(t *testing.T) {
 	for failures, want := range map[int]decide.Verdict{5: decide.Continue, 6: decide.End} {
 		s := inLanes()
-		s.Heard, s.Limits.CheckFailures, s.State.CheckFailures = decide.Heard{}, 3, failures
+		s.Report, s.Limits.CheckFailures, s.State.CheckFailures = decide.Report{}, 3, failures
 		s.Trees = []string{}
 		d, _ := decide.Preview(s.Snapshot)
 		if d.Verdict == decide.End && d.Next.Needs != "a check failed, or work was in conflict, at 6 stops in a row" {
@@ -360,9 +360,11 @@ func TestLaneGuards(t *testing.T) {
 		}, ""},
 		{"three tools refused, in two lanes", func(s *laneStop) { s.Denied, s.State.Denied = "Bash", 2 }, ""},
 		{"six", func(s *laneStop) { s.Denied, s.State.Denied = "Bash", 5 }, decide.PermissionDenied},
-		{"two questions, in two lanes", func(s *laneStop) { s.Message, s.State.Asked, s.newWork = "Which?", 1, false }, ""},
-		{"four", func(s *laneStop) { s.Message, s.State.Asked, s.newWork = "Which?", 3, false }, decide.Asks},
-		{"four, beside work", func(s *laneStop) { s.Message, s.State.Asked = "Which?", 3 }, ""},
+		{"two questions, in two lanes", func(s *laneStop) {
+			s.Message, s.State.Questions, s.newWork = "Which?", 1, false
+		}, ""},
+		{"four", func(s *laneStop) { s.Message, s.State.Questions, s.newWork = "Which?", 3, false }, decide.Asks},
+		{"four, beside work", func(s *laneStop) { s.Message, s.State.Questions = "Which?", 3 }, ""},
 		{"two falls", func(s *laneStop) {
 			s.State.Rates = decide.Rates{{Passed: 4}, {Passed: 3}}
 			s.Checks = []decide.Check{ofFeature}
@@ -383,7 +385,7 @@ func TestWorkerSays(t *testing.T) {
 		"Which?":                             "the worker w says: Which? It did nothing else in 4 iterations (guard asks)",
 	} {
 		s := inLanes()
-		s.Message, s.State.Asked, s.newWork, s.worker = message, 3, false, "w"
+		s.Message, s.State.Questions, s.newWork, s.worker = message, 3, false, "w"
 		if d, _ := s.decide(); d.Next.Needs != want {
 			t.Errorf("%q, want %q", d.Next.Needs, want)
 		}

@@ -43,8 +43,8 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	switch d.Binding {
 	case decide.Note:
 		message := ""
-		if d.Rival {
-			message = "ralph: " + at + rival
+		if d.WarnOtherHook {
+			message = "ralph: " + at + otherHookNote
 		}
 		if p.Snapshot.Event == decide.EventStart {
 			if doom, _ := Doom(p); doom != "" {
@@ -99,7 +99,7 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	case d.Failure.Cut:
 		message += fmt.Sprintf(" · the time of this stop was too short for the %s: %s", d.Next.Cut, RaiseTimeout)
 	default:
-		message += fmt.Sprintf(" · the %s %s", d.Failure.Called(), d.Failure.Outcome())
+		message += fmt.Sprintf(" · the %s %s", d.Failure.Label(), d.Failure.Outcome())
 	}
 	return message
 }
@@ -229,8 +229,8 @@ func Paused(l *loop.Loop) string {
 	return fmt.Sprintf("ralph: the loop %s is PAUSED; '%s' continues it", plain.Line(l.At.Name, 100), resume)
 }
 
-// rival is said once a session.
-const rival = " · another Stop hook or /goal also keeps this session going, or may: " +
+// otherHookNote is said once a session.
+const otherHookNote = " · another Stop hook or /goal also keeps this session going, or may: " +
 	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
 	"to stop that, say '/goal clear' or remove that hook from the settings"
 
@@ -257,8 +257,8 @@ func CutOff(p *loop.Picture) string {
 func notes(p *loop.Picture, d decide.Decision) string {
 	var notes strings.Builder
 	add := func(note string) { notes.WriteString(" · " + note) }
-	if d.Rival {
-		notes.WriteString(rival)
+	if d.WarnOtherHook {
+		notes.WriteString(otherHookNote)
 	}
 	if d.Unshown != nil {
 		add(plain.Line(d.Unshown.Error(), 300))
@@ -319,7 +319,7 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 	case p.Config.Changed:
 		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; "+
 			"to accept the change: "+trust)
-	case p.Config.Gone:
+	case p.Config.Missing:
 		notes = append(notes, "ralph.json is gone; the trusted version stays in force; to put it back: "+trust)
 	}
 	if p.Config.Untrusted > 0 {

@@ -29,7 +29,7 @@ every feature passes.
 // RenameList returns the text of RALPH_PROMPT.md with the path of the list that a loop has now, where our own words
 // name the one that it had.
 func RenameList(prompt string, at *loopdir.Loop, was, now config.Config) string {
-	if now.NoList() || now.Source.Given() {
+	if now.NoList() || now.Source.IsSet() {
 		return prompt
 	}
 	name := func(c config.Config) string {

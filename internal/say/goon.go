@@ -96,13 +96,13 @@ func raises(words string) bool {
 	return isLimit || isMoreIterations(words) || words == AnotherAgent
 }
 
-// Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
+// HookProblem says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
 // both are "" if nothing is in the way.
-func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
-	if env.Unanswered == nil {
+func HookProblem(env loop.Env, at *loopdir.Loop) (why, fix string) {
+	if env.HookProblem == nil {
 		return "", ""
 	}
-	why, fix = env.Unanswered(env.Client, at)
+	why, fix = env.HookProblem(env.Client, at)
 	if why == "" {
 		return "", ""
 	}
@@ -112,20 +112,20 @@ func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 	return "no stop reaches the loop: " + why, fix
 }
 
-// Lost is Unanswered for a loop that only the stops of a session continue. A run needs none, and neither does a loop
-// that ralph-runner begins.
-func Lost(p *loop.Picture, s decide.State) (why, fix string) {
+// LoopHookProblem is HookProblem for a loop that only the stops of a session continue. A run needs none, and neither
+// does a loop that ralph-runner begins.
+func LoopHookProblem(p *loop.Picture, s decide.State) (why, fix string) {
 	env := p.Loop.Env
 	if s.Run() != "" || s.Session == "" && env.Program == runner {
 		return "", ""
 	}
 	env.Client = s.Client
-	return Unanswered(env, p.Loop.At)
+	return HookProblem(env, p.Loop.At)
 }
 
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
-	switch _, first := Lost(p, s); {
+	switch _, first := LoopHookProblem(p, s); {
 	case first == "":
 		return goOn(p, s)
 	case s.Session != "":
@@ -145,7 +145,7 @@ func goOn(p *loop.Picture, s decide.State) string {
 	env.Client = s.Client
 	ask, again := env.Clients(env.Client)
 	run := s.Run()
-	if why, _ := Unanswered(env, l.At); why != "" && run != "" { // nothing would continue a session
+	if why, _ := HookProblem(env, l.At); why != "" && run != "" { // nothing would continue a session
 		env.Program = runner
 	}
 	fresh := Start(env, l.At)

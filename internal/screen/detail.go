@@ -39,12 +39,12 @@ func (m *model) detailLines(height int) []string {
 			cut("  "+middle(l.Project, m.width-len(l.Name)-len(l.Word())-4), m.width-len(l.Name)-len(l.Word())-2),
 	}
 	facts := present(fraction(l)+" features", fmt.Sprintf("%d proven", l.Features.Proven),
-		fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), l.Spent.String(), elapsed(l), l.Left())
-	lines = append(lines, folded(strings.Join(facts, " · "), m.width, 2)...)
-	for _, line := range folded(l.Wrong(), m.width, 4) {
+		fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), l.Spent.String(), elapsed(l), l.RemainingTime())
+	lines = append(lines, fold(strings.Join(facts, " · "), m.width, 2)...)
+	for _, line := range fold(l.Wrong(), m.width, 4) {
 		lines = append(lines, m.paint.Paint(cli.Red, line))
 	}
-	lines = append(lines, folded(cmp.Or(l.Doing(), "now: "+l.Then), m.width, 8)...) // a command is copied as a whole
+	lines = append(lines, fold(cmp.Or(l.Doing(), "now: "+l.Then), m.width, 8)...) // a command is copied as a whole
 	lines = append(lines, m.tabs(), "")
 	if m.detail == nil {
 		return append(lines, "reading …")

@@ -34,18 +34,18 @@ func (m *model) press(key, text string) tea.Cmd {
 	}
 	switch {
 	case m.typing:
-		m.typed(&m.filter, &m.typing, 60, key, text)
+		m.editText(&m.filter, &m.typing, 60, key, text)
 		m.update()
 		return nil
 	case m.noting:
-		m.typed(&m.note, &m.noting, 2000, key, text)
+		m.editText(&m.note, &m.noting, 2000, key, text)
 		if key == "enter" && m.note != "" {
-			m.asked("note")
-			return m.answered("y")
+			m.askAction("note")
+			return m.confirmAction("y")
 		}
 		return nil
 	case m.ask != nil:
-		return m.answered(key)
+		return m.confirmAction(key)
 	case m.help > 0 && key == "space":
 		m.help++
 		return nil
@@ -64,7 +64,7 @@ func (m *model) press(key, text string) tea.Cmd {
 		m.noting, m.note = m.chosen() != nil, ""
 		return nil
 	case "p", "r", "+", "c":
-		m.asked(map[string]string{"p": "pause", "r": "resume", "+": "more", "c": "cancel"}[key])
+		m.askAction(map[string]string{"p": "pause", "r": "resume", "+": "more", "c": "cancel"}[key])
 		return nil
 	}
 	if m.open {
@@ -73,8 +73,8 @@ func (m *model) press(key, text string) tea.Cmd {
 	return m.inList(key)
 }
 
-// typed edits a text while it is being typed.
-func (m *model) typed(edited *string, typing *bool, most int, key, text string) {
+// editText edits a text while it is being typed.
+func (m *model) editText(edited *string, typing *bool, most int, key, text string) {
 	switch key {
 	case "enter":
 		*typing = false
@@ -92,8 +92,8 @@ func (m *model) typed(edited *string, typing *bool, most int, key, text string) 
 	}
 }
 
-// asked asks whether an action is to be done.
-func (m *model) asked(name string) {
+// askAction asks whether an action is to be done.
+func (m *model) askAction(name string) {
 	l := m.chosen()
 	if l == nil {
 		return
@@ -107,8 +107,8 @@ func (m *model) asked(name string) {
 	m.ask = &all[i]
 }
 
-// answered does the action after a yes, and nothing after any other key.
-func (m *model) answered(key string) tea.Cmd {
+// confirmAction does the action after a yes, and nothing after any other key.
+func (m *model) confirmAction(key string) tea.Cmd {
 	if m.ask == nil { // it makes no sense, and that is said
 		return nil
 	}

@@ -32,7 +32,7 @@ func cell(text string, width int) string {
 func (m *model) helpLines() (lines []string) {
 	for _, row := range helpRows {
 		key := row[0]
-		for _, text := range folded(row[1], m.width-keys, 20) {
+		for _, text := range fold(row[1], m.width-keys, 20) {
 			lines = append(lines, m.fit(cell(key, keys)+text))
 			key = ""
 		}
@@ -105,7 +105,7 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 	add(bar, 10, least)
 	add(elapsed(l), 8, least)
 	add(fmt.Sprintf("it %d/%d", l.Iteration, l.MaxIterations), 11, least)
-	add(l.Left(), 12, least+20)
+	add(l.RemainingTime(), 12, least+20)
 	said, wrong := cmp.Or(l.Doing(), l.Then), l.Wrong()
 	if l.Rank() == verb.RankEnded {
 		said, wrong = l.Then, ""
@@ -120,14 +120,14 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 		line += " " + cut(said, left-1)
 	}
 	lines := []string{line}
-	for _, text := range folded(wrong, m.width-6, 3) {
+	for _, text := range fold(wrong, m.width-6, 3) {
 		lines = append(lines, m.fit("      "+text))
 	}
 	return lines
 }
 
-// folded breaks a text between words, and in a word only if that is wider than a line. It has at most so many lines.
-func folded(text string, width, most int) []string {
+// fold breaks a text between words, and in a word only if that is wider than a line. It has at most so many lines.
+func fold(text string, width, most int) []string {
 	if text == "" {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 
 // maker is a command that makes a folder.
 type maker struct {
-	beside  string // a file beside the folder that asks for the command; "" for any
+	trigger string // a file beside the folder that asks for the command; "" for any
 	program string // another reason for the command: a check runs this
 	command string // with DIR for the folder's name
 }
@@ -49,7 +49,7 @@ const (
 // linksBack adds the folders that would lead from the copy back into the project, so that checks would test what is
 // there, and what makes them again. It returns the folders as a person reads of them.
 func (r *reader) linksBack(s *Suggestion) (texts []string) {
-	for _, name := range r.aside {
+	for _, name := range r.ignored {
 		above, base := path.Split(name)
 		command, inputs := "", ""
 		outputs := []string{name}
@@ -58,20 +58,20 @@ func (r *reader) linksBack(s *Suggestion) (texts []string) {
 			continue // it means something to a shell, or as a pattern
 		case hasWord(".venv venv", base) && r.isEditable(name):
 			i := slices.IndexFunc(pythonMakers, func(m maker) bool {
-				return m.beside == "" || r.isFile(above+m.beside) || r.runs(m.program)
+				return m.trigger == "" || r.isFile(above+m.trigger) || r.runs(m.program)
 			})
 			command, inputs = pythonMakers[i].command, pythonInputs
 		case base == "vendor" && r.isFile(name+"/composer/autoload_real.php") && r.ignoresPath(name+"/x"):
 			command, inputs = "composer install", composerInputs
 		case base == ".pnp.cjs" && r.isFile(above+"yarn.lock"):
 			command, inputs = "yarn install", yarnInputs
-			outputs = r.madeOf(above, yarnFiles)
+			outputs = r.outputPatterns(above, yarnFiles)
 		case base == "CMakeCache.txt":
 			command, inputs = "cmake .", cmakeInputs
-			outputs = r.madeOf(above, cmakeFiles)
+			outputs = r.outputPatterns(above, cmakeFiles)
 		case base == "config.status" && r.isFile(above+"configure"):
 			command, inputs = "./configure", autoInputs
-			outputs = r.madeOf(above, autoFiles)
+			outputs = r.outputPatterns(above, autoFiles)
 		case r.isFile(name + "/CMakeCache.txt"):
 			command, inputs = "cmake -B DIR", cmakeInputs
 		case r.isFile(name + "/meson-private/coredata.dat"):
@@ -108,9 +108,10 @@ func (r *reader) runs(name string) bool {
 	return slices.ContainsFunc(r.uses, func(u use) bool { return u.names == name })
 }
 
-// madeOf returns patterns of what git ignores below a folder and has one of some names, or was made of a file .in.
-func (r *reader) madeOf(above, names string) (patterns []string) {
-	for _, name := range r.aside {
+// outputPatterns returns patterns of what git ignores below a folder and has one of some names, or was made of a file
+// .in.
+func (r *reader) outputPatterns(above, names string) (patterns []string) {
+	for _, name := range r.ignored {
 		isBelow := strings.HasPrefix(name, above)
 		if isBelow && (hasWord(names, path.Base(name)) || names == autoFiles && r.isFile(name+".in")) {
 			patterns = add(patterns, above+"**/"+path.Base(name))

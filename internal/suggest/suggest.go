@@ -24,8 +24,8 @@ type Suggestion struct {
 	Prepare   []Prepare // makes some of Outputs
 	InProject []int     // indexes of checks that run in containers, or with packages, which have the project
 
-	own  []string // what is said of Outputs
-	site string   // a folder of packages that has the project by its path
+	outputNotes []string // what is said of Outputs
+	site        string   // a folder of packages that has the project by its path
 }
 
 // Prepare is an entry of "prepare".
@@ -55,7 +55,7 @@ func For(project, dir string, checks []string, sites ...string) Suggestion {
 		}
 	}
 	s.Git = r.git
-	s.own = r.linksBack(&s)
+	s.outputNotes = r.linksBack(&s)
 	count := len(s.Outputs)
 	s.Tests = r.testPatterns()
 	s.Protect = r.scriptPatterns(s.Tests)
@@ -65,7 +65,7 @@ func For(project, dir string, checks []string, sites ...string) Suggestion {
 			s.Outputs = r.outputs(s.Outputs, u)
 		}
 	}
-	s.own = append(s.own, s.Outputs[count:]...)
+	s.outputNotes = append(s.outputNotes, s.Outputs[count:]...)
 	if leadsBack {
 		s.site = site
 	}
@@ -85,7 +85,7 @@ func (s Suggestion) Lines() (lines []string) {
 		about += ", and + keeps new files out"
 	}
 	explain(about, s.Protect)
-	explain("the copy has its own of these, not the project's", s.own)
+	explain("the copy has its own of these, not the project's", s.outputNotes)
 	if s.Git {
 		lines = append(lines, "the copy has a repository, as a check uses git")
 	}
@@ -195,7 +195,7 @@ func (r *reader) configuration(all []string, u use) []string {
 	for pattern := range strings.FieldsSeq(u.always) {
 		all = add(all, "+"+u.at(pattern))
 	}
-	for pattern := range strings.FieldsSeq(u.there + " " + u.scripts) {
+	for pattern := range strings.FieldsSeq(u.optional + " " + u.scripts) {
 		file, key, isKey := strings.Cut(pattern, "#")
 		pattern = u.at(file)
 		if isKey { // also of the packages of a workspace
@@ -239,7 +239,7 @@ func (r *reader) outputs(all []string, u use) []string {
 			at := path.Join(folder, name)
 			isOwn := isSure && err != nil || r.ignoresPath(at+"/x")
 			if strings.Contains(name, "*") {
-				isOwn = len(match(at, r.aside)) > 0 || r.ignoresPath(strings.ReplaceAll(at, "*", "x"))
+				isOwn = len(match(at, r.ignored)) > 0 || r.ignoresPath(strings.ReplaceAll(at, "*", "x"))
 			}
 			if isOwn {
 				own = append(own, at)

@@ -3,16 +3,16 @@ package suggest
 // tool is a program that checks run, or some of a kind. Its fields list words, and patterns relative to the folder in
 // which it runs.
 type tool struct {
-	names   string // of the programs
-	needs   string // files of which a project that is ready for the tool has one
-	always  string // files that decide what the tool does, also new ones
-	there   string // more of these, for a project that has them; after a # stands a key
-	outputs string // what it makes and git mostly ignores; ! before what it makes for sure
-	quiet   string // words with which it runs no tests itself; * for all
-	texts   string // files of which it runs lines; the first one that is there
-	scripts string // an object of commands in a JSON file, by name
-	install string // a command that makes packages
-	holds   string // the folder of the packages, if it makes them there
+	names    string // of the programs
+	needs    string // files of which a project that is ready for the tool has one
+	always   string // files that decide what the tool does, also new ones
+	optional string // more of these, for a project that has them; after a # stands a key
+	outputs  string // what it makes and git mostly ignores; ! before what it makes for sure
+	quiet    string // words with which it runs no tests itself; * for all
+	texts    string // files of which it runs lines; the first one that is there
+	scripts  string // an object of commands in a JSON file, by name
+	install  string // a command that makes packages
+	holds    string // the folder of the packages, if it makes them there
 }
 
 // web has what programs for JavaScript make.
@@ -23,50 +23,50 @@ const web = `dist build out lib coverage .nyc_output .next .nuxt .output .svelte
 // Cargo.toml and go.work, are only in needs.
 var tools = []tool{
 	{names: "make gmake", needs: "GNUmakefile makefile Makefile", always: "GNUmakefile makefile Makefile",
-		there: "**/*.mk", outputs: "build dist out bin", texts: "GNUmakefile makefile Makefile"},
-	{names: "just", needs: "justfile Justfile .justfile", always: "justfile Justfile .justfile", there: "**/*.just",
+		optional: "**/*.mk", outputs: "build dist out bin", texts: "GNUmakefile makefile Makefile"},
+	{names: "just", needs: "justfile Justfile .justfile", always: "justfile Justfile .justfile", optional: "**/*.just",
 		texts: "justfile Justfile .justfile"},
-	{names: "task", needs: "[Tt]askfile*.y*ml", always: "[Tt]askfile.{yml,yaml}", there: "[Tt]askfile.dist.*",
+	{names: "task", needs: "[Tt]askfile*.y*ml", always: "[Tt]askfile.{yml,yaml}", optional: "[Tt]askfile.dist.*",
 		texts: "Taskfile.yml taskfile.yml Taskfile.yaml taskfile.yaml Taskfile.dist.yml Taskfile.dist.yaml"},
 
 	{names: "npm pnpm yarn bun npm-run-all run-s run-p concurrently turbo nx lerna wireit", needs: "package.json",
 		outputs: web, quiet: "ci i install add audit publish pack", scripts: "package.json#scripts"},
-	{names: "npm npx pnpm", needs: "package.json", always: ".npmrc", there: ".pnpmfile.cjs", quiet: "*"},
-	{names: "turbo nx lerna wireit", there: "turbo.json nx.json lerna.json", quiet: "*"},
-	{names: "yarn", needs: "package.json", always: ".yarnrc*", there: ".yarn/**", quiet: "*"},
+	{names: "npm npx pnpm", needs: "package.json", always: ".npmrc", optional: ".pnpmfile.cjs", quiet: "*"},
+	{names: "turbo nx lerna wireit", optional: "turbo.json nx.json lerna.json", quiet: "*"},
+	{names: "yarn", needs: "package.json", always: ".yarnrc*", optional: ".yarn/**", quiet: "*"},
 	{names: "bun bunx", needs: "package.json", always: "bunfig.toml", quiet: "*"},
 	{names: "deno", needs: "deno.json deno.jsonc", quiet: "fmt lint check cache install", scripts: "deno.json#tasks"},
 	{names: "jest ts-jest react-scripts", needs: "package.json", always: "jest.config.*",
-		there: "jest.setup.* babel.config.* .babelrc* package.json#jest", outputs: web},
+		optional: "jest.setup.* babel.config.* .babelrc* package.json#jest", outputs: web},
 	{names: "vitest", needs: "package.json", always: "vitest.config.* vitest.workspace.*",
-		there: "vitest.setup.* vite.config.*", outputs: web},
-	{names: "mocha", needs: "package.json", always: ".mocharc*", there: "package.json#mocha", outputs: web},
-	{names: "ava", needs: "package.json", always: "ava.config.*", there: "package.json#ava", outputs: web},
-	{names: "nyc c8", there: ".nycrc* .c8rc* package.json#nyc package.json#c8", outputs: web, quiet: "*"},
-	{names: "karma ng", there: "karma.conf.* angular.json", outputs: web, quiet: "build lint"},
+		optional: "vitest.setup.* vite.config.*", outputs: web},
+	{names: "mocha", needs: "package.json", always: ".mocharc*", optional: "package.json#mocha", outputs: web},
+	{names: "ava", needs: "package.json", always: "ava.config.*", optional: "package.json#ava", outputs: web},
+	{names: "nyc c8", optional: ".nycrc* .c8rc* package.json#nyc package.json#c8", outputs: web, quiet: "*"},
+	{names: "karma ng", optional: "karma.conf.* angular.json", outputs: web, quiet: "build lint"},
 	{names: "playwright", needs: "package.json", always: "playwright.config.*",
 		outputs: "test-results playwright-report blob-report"},
 	{names: "cypress", needs: "package.json", always: "cypress.config.*",
 		outputs: "cypress/videos cypress/screenshots"},
 	{names: "vite next nuxt astro webpack rollup tsup esbuild", outputs: web, quiet: "*"},
-	{names: "tsc vue-tsc tsx ts-node", there: "tsconfig*.json", outputs: web, quiet: "*"},
+	{names: "tsc vue-tsc tsx ts-node", optional: "tsconfig*.json", outputs: web, quiet: "*"},
 	{names: "eslint", needs: "package.json", always: "eslint.config.* .eslintrc*",
-		there: ".eslintignore package.json#eslintConfig", quiet: "*"},
-	{names: "prettier", there: ".prettierrc* prettier.config.* .prettierignore package.json#prettier", quiet: "*"},
-	{names: "biome", there: "biome.json*", quiet: "*"},
+		optional: ".eslintignore package.json#eslintConfig", quiet: "*"},
+	{names: "prettier", optional: ".prettierrc* prettier.config.* .prettierignore package.json#prettier", quiet: "*"},
+	{names: "biome", optional: "biome.json*", quiet: "*"},
 
-	{names: "pytest py.test tox nox coverage hatch", needs: "**/*.py", there: "setup.cfg .coveragerc",
+	{names: "pytest py.test tox nox coverage hatch", needs: "**/*.py", optional: "setup.cfg .coveragerc",
 		always:  "**/conftest.py pytest.{ini,toml} .pytest.{ini,toml} tox.ini",
 		outputs: "htmlcov .coverage .hypothesis build dist"},
 	{names: "tox", needs: "**/*.py", always: "tox.toml", outputs: ".tox", texts: "tox.ini"},
-	{names: "nox", there: "noxfile.py", outputs: ".nox"},
-	{names: "invoke inv", there: "tasks.py tasks/** invoke.*"},
+	{names: "nox", optional: "noxfile.py", outputs: ".nox"},
+	{names: "invoke inv", optional: "tasks.py tasks/** invoke.*"},
 	{names: "ruff", needs: "**/*.py", always: "ruff.toml .ruff.toml", quiet: "*"},
-	{names: "mypy dmypy", needs: "**/*.py", always: "mypy.ini .mypy.ini", there: "setup.cfg", quiet: "*"},
+	{names: "mypy dmypy", needs: "**/*.py", always: "mypy.ini .mypy.ini", optional: "setup.cfg", quiet: "*"},
 	{names: "pyright basedpyright", needs: "**/*.py", always: "pyrightconfig.json", quiet: "*"},
-	{names: "flake8", there: ".flake8 setup.cfg tox.ini", quiet: "*"},
-	{names: "pylint", there: ".pylintrc pylintrc", quiet: "*"},
-	{names: "black isort bandit", there: "setup.cfg .isort.cfg", quiet: "*"},
+	{names: "flake8", optional: ".flake8 setup.cfg tox.ini", quiet: "*"},
+	{names: "pylint", optional: ".pylintrc pylintrc", quiet: "*"},
+	{names: "black isort bandit", optional: "setup.cfg .isort.cfg", quiet: "*"},
 	{names: "uvx hatch pip", quiet: "*"},
 	{names: "uv", needs: "pyproject.toml", quiet: "*", install: "uv sync", holds: ".venv"},
 	{names: "poetry", needs: "pyproject.toml", quiet: "*", install: "poetry install"},
@@ -74,26 +74,26 @@ var tools = []tool{
 	{names: "pipenv", needs: "Pipfile", quiet: "*", install: "pipenv install --dev"},
 
 	{names: "rake rails", needs: "Gemfile [Rr]akefile*", always: "Rakefile",
-		there:   "rakelib/** **/*.rake",
-		outputs: "tmp log coverage pkg public/assets"},
+		optional: "rakelib/** **/*.rake",
+		outputs:  "tmp log coverage pkg public/assets"},
 	{names: "rspec rails rake", needs: "Gemfile *.gemspec **/*.rb", always: ".rspec", outputs: "tmp log coverage"},
-	{names: "rubocop standardrb", there: ".rubocop*.yml", quiet: "*"},
+	{names: "rubocop standardrb", optional: ".rubocop*.yml", quiet: "*"},
 	{names: "bundle gem", quiet: "*"},
 
 	{names: "cargo cargo-nextest", needs: "Cargo.toml", always: ".cargo/** **/build.rs rust-toolchain*",
-		there: ".config/nextest.toml", outputs: "!target", quiet: "build check clippy fmt doc"},
-	{names: "cargo clippy-driver", there: "clippy.toml .clippy.toml rustfmt.toml .rustfmt.toml", quiet: "*"},
+		optional: ".config/nextest.toml", outputs: "!target", quiet: "build check clippy fmt doc"},
+	{names: "cargo clippy-driver", optional: "clippy.toml .clippy.toml rustfmt.toml .rustfmt.toml", quiet: "*"},
 	{names: "go gotestsum", needs: "go.mod go.work **/*.go",
 		quiet: "build vet mod fmt generate install list env tool work version"},
 	{names: "golangci-lint", needs: "**/*.go", always: ".golangci.*", quiet: "*"},
-	{names: "gofmt goimports staticcheck revive", there: "staticcheck.conf revive.toml", quiet: "*"},
+	{names: "gofmt goimports staticcheck revive", optional: "staticcheck.conf revive.toml", quiet: "*"},
 
 	{names: "mvn mvnw", needs: "pom.xml", always: ".mvn/**", outputs: "!target", quiet: "compile"},
 	{names: "gradle gradlew", needs: "*.gradle *.gradle.kts", always: "gradle.properties gradle/wrapper/**",
-		there: "buildSrc/**", outputs: "!build !.gradle", quiet: "assemble"},
-	{names: "sbt", needs: "build.sbt", there: "project/*.sbt project/build.properties",
+		optional: "buildSrc/**", outputs: "!build !.gradle", quiet: "assemble"},
+	{names: "sbt", needs: "build.sbt", optional: "project/*.sbt project/build.properties",
 		outputs: "!target project/target"},
-	{names: "dotnet", needs: "*.sln *.slnx *.csproj *.fsproj *.vbproj", there: "global.json *.runsettings",
+	{names: "dotnet", needs: "*.sln *.slnx *.csproj *.fsproj *.vbproj", optional: "global.json *.runsettings",
 		always: "**/Directory.Build.*", outputs: "!bin !obj TestResults", quiet: "build restore format"},
 
 	{names: "composer", needs: "composer.json", outputs: "build", quiet: "install validate audit dump-autoload",
@@ -102,25 +102,25 @@ var tools = []tool{
 		holds: "vendor"},
 	{names: "phpunit pest paratest artisan", needs: "composer.json **/*.php", always: "phpunit.xml*",
 		outputs: ".phpunit.cache .phpunit.result.cache build coverage"},
-	{names: "phpstan psalm", there: "phpstan*.neon* psalm.xml*", quiet: "*"},
+	{names: "phpstan psalm", optional: "phpstan*.neon* psalm.xml*", quiet: "*"},
 
 	{names: "cmake ctest", needs: "CMakeLists.txt", always: "CMakeUserPresets.json",
-		there: "CMakePresets.json **/*.cmake", outputs: "!build out cmake-build-*",
+		optional: "CMakePresets.json **/*.cmake", outputs: "!build out cmake-build-*",
 		quiet: "-B -S --build --preset --install"},
-	{names: "meson ninja", there: "meson.options meson_options.txt", outputs: "build builddir", quiet: "setup compile"},
-	{names: "bazel bazelisk", always: ".bazelrc", there: ".bazelversion **/*.bzl", outputs: "bazel-*", quiet: "build"},
+	{names: "meson ninja", optional: "meson.options meson_options.txt", outputs: "build builddir", quiet: "setup compile"},
+	{names: "bazel bazelisk", always: ".bazelrc", optional: ".bazelversion **/*.bzl", outputs: "bazel-*", quiet: "build"},
 	{names: "zig", needs: "build.zig", outputs: "!zig-out !.zig-cache zig-cache"},
 	{names: "swift xcodebuild", outputs: "!.build build DerivedData", quiet: "build"},
-	{names: "mix", needs: "mix.exs", there: "config/test.exs .credo.exs .formatter.exs", outputs: "!_build cover doc",
+	{names: "mix", needs: "mix.exs", optional: "config/test.exs .credo.exs .formatter.exs", outputs: "!_build cover doc",
 		quiet: "compile format credo deps.get"},
-	{names: "dart flutter", needs: "pubspec.yaml", there: "dart_test.yaml analysis_options.yaml",
+	{names: "dart flutter", needs: "pubspec.yaml", optional: "dart_test.yaml analysis_options.yaml",
 		outputs: "!.dart_tool build coverage", quiet: "analyze format"},
-	{names: "cabal stack", there: "cabal.project* stack.yaml", outputs: "dist-newstyle .stack-work", quiet: "build"},
+	{names: "cabal stack", optional: "cabal.project* stack.yaml", outputs: "dist-newstyle .stack-work", quiet: "build"},
 
-	{names: "docker docker-compose podman podman-compose", there: "{docker-,}compose*.y*ml Dockerfile*", quiet: "*"},
+	{names: "docker docker-compose podman podman-compose", optional: "{docker-,}compose*.y*ml Dockerfile*", quiet: "*"},
 	{names: "pre-commit", always: ".pre-commit-config.yaml", quiet: "*", texts: ".pre-commit-config.yaml"},
-	{names: "lefthook", there: "lefthook.y*ml", quiet: "*", texts: "lefthook.yml"},
-	{names: "shellcheck", there: ".shellcheckrc", quiet: "*"},
+	{names: "lefthook", optional: "lefthook.y*ml", quiet: "*", texts: "lefthook.yml"},
+	{names: "shellcheck", optional: ".shellcheckrc", quiet: "*"},
 }
 
 // usualTests are where tests and what they compare with mostly are. One that names folders at any depth stands for

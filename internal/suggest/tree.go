@@ -29,14 +29,14 @@ const (
 // tree is a project as far as it was read. Names are relative to the folder in which checks run, and may begin with
 // "../". A root keeps them, and links, from leading out of the project.
 type tree struct {
-	root  *os.Root
-	dir   string                   // in which checks run, from the project's top on
-	paths []string                 // of the project
-	files []string                 // that git does not ignore
-	aside []string                 // what git ignores, without what is below that, and packages
-	rules map[string]*ignore.Rules // of the folders with these paths from the top on
-	texts map[string]string
-	bytes int // in texts
+	root    *os.Root
+	dir     string                   // in which checks run, from the project's top on
+	paths   []string                 // of the project
+	files   []string                 // that git does not ignore
+	ignored []string                 // what git ignores, without what is below that, and packages
+	rules   map[string]*ignore.Rules // of the folders with these paths from the top on
+	texts   map[string]string
+	bytes   int // in texts
 }
 
 func openTree(project, dir string) (*tree, error) {
@@ -83,7 +83,7 @@ func (t *tree) walk() {
 			switch {
 			case hasWord(foreignFolders, entry.Name()):
 			case t.ignores(name, entry.IsDir()), hasWord(packageFolders, entry.Name()):
-				t.aside = append(t.aside, name)
+				t.ignored = append(t.ignored, name)
 			case !entry.IsDir():
 				t.files = append(t.files, name)
 			case strings.Count(name, "/") < maxDepth:

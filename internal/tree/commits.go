@@ -33,7 +33,7 @@ const (
 // run; "": none. It returns none if the folder is in no repository. It runs no program that the repository names.
 func Commits(ctx context.Context, env []string, dir, run string, from, to time.Time) (all []Commit, more int) {
 	within := []string{fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1), "HEAD"}
-	all, more = shown(ctx, env, dir, within)
+	all, more = commitsIn(ctx, env, dir, within)
 	if run == "" || more > 0 {
 		return all, more
 	}
@@ -47,15 +47,15 @@ func Commits(ctx context.Context, env []string, dir, run string, from, to time.T
 		return slices.ContainsFunc(all, func(c Commit) bool { return c.Hash == id })
 	})
 	if len(missing) > 0 {
-		beside, _ := shown(ctx, env, dir, append([]string{"--no-walk"}, missing...))
+		beside, _ := commitsIn(ctx, env, dir, append([]string{"--no-walk"}, missing...))
 		all = append(all, beside...)
 		slices.SortStableFunc(all, func(a, b Commit) int { return a.At.Compare(b.At) })
 	}
 	return all, more
 }
 
-// shown returns commits of the first parents, as Commits does.
-func shown(ctx context.Context, env []string, dir string, within []string) (all []Commit, more int) {
+// commitsIn returns commits of the first parents, as Commits does.
+func commitsIn(ctx context.Context, env []string, dir string, within []string) (all []Commit, more int) {
 	within = append([]string{"--first-parent"}, within...)
 	mark := rand.Text() // nobody can put it into a commit
 	out := &proc.Head{Limit: maxDiffs}

@@ -19,12 +19,12 @@ func (t Tree) Modified(ctx context.Context, since time.Time) []string {
 		return []string{}
 	}
 	defer found.root.Close()
-	return t.written(found, since, nil)
+	return t.writtenSince(found, since, nil)
 }
 
-// written returns those of the files that were written at or after since, as Modified does. If other is not nil, they
-// are of these.
-func (t Tree) written(found *files, since time.Time, other map[string]bool) []string {
+// writtenSince returns those of the files that were written at or after since, as Modified does. If other is not nil,
+// they are of these.
+func (t Tree) writtenSince(found *files, since time.Time, other map[string]bool) []string {
 	written := []string{}
 	for _, f := range found.list {
 		if len(written) == maxModified {

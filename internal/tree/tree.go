@@ -89,7 +89,7 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries, w
 	case len(other) == 0:
 		written = []string{}
 	default:
-		written = t.written(files, since, other)
+		written = t.writtenSince(files, since, other)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), written, index
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gittest"
 )
 
-func init() { gittest.Apart() }
+func init() { gittest.Isolate() }
 
 // project is a project in a test, in a repository or without one.
 type project struct {

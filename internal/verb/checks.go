@@ -47,8 +47,8 @@ func (c *Checked) Says() string {
 	return "check " + c.Name + ": " + plain.Line(said, 200)
 }
 
-// named notes of which of the loop's checks those are that ran.
-func named(ran []Checked, has []decide.Check) []Checked {
+// nameChecks notes of which of the loop's checks those are that ran.
+func nameChecks(ran []Checked, has []decide.Check) []Checked {
 	for i := range ran {
 		is := func(c decide.Check) bool { return plain.Line(c.Name, 280) == ran[i].check }
 		if slices.ContainsFunc(has, is) {
@@ -58,9 +58,9 @@ func named(ran []Checked, has []decide.Check) []Checked {
 	return ran
 }
 
-// failed returns the last check of those that the loop has that failed and did not pass since; nil if there is none.
-// The latest is first in what ran.
-func failed(ran []Checked) *Checked {
+// lastFailure returns the last check of those that the loop has that failed and did not pass since; nil if there is
+// none. The latest is first in what ran.
+func lastFailure(ran []Checked) *Checked {
 	passed := map[string]bool{}
 	for i := range ran {
 		c := &ran[i]

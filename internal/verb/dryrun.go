@@ -89,10 +89,10 @@ func showDryRun(w io.Writer, l *loop.Loop, one loop.DryRun) {
 	case r.NotRun:
 		fmt.Fprintf(w, "  warning: %s: %s\n", name, plain.Line(r.Tail, 500))
 	case one.InProject == nil || !one.InProject.Passed:
-		fmt.Fprintf(w, "  fails now: %s\n%s", name, indented(lastLines(r.Tail)))
+		fmt.Fprintf(w, "  fails now: %s\n%s", name, indent(lastLines(r.Tail)))
 	default:
 		fmt.Fprintf(w, "  warning: %s passes in the project, and fails in the clean copy where checks run:\n%s", name,
-			indented(r.Tail))
+			indent(r.Tail))
 		fmt.Fprintf(w, "    %s; then run: %s\n", remedy(r.Tail), l.Call("trust"))
 	}
 }

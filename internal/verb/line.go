@@ -68,8 +68,8 @@ func statusLine(p *loop.Picture, session string) string {
 	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
 	next, open := p.Snapshot.Next()
 	switch r := p.Checking(); {
-	case p.Snapshot.Asked() != decide.InProgress:
-		return line + " · " + strings.ToLower(string(p.Snapshot.Asked()))
+	case p.Snapshot.RequestedStatus() != decide.InProgress:
+		return line + " · " + strings.ToLower(string(p.Snapshot.RequestedStatus()))
 	case s.Session == "":
 		return line + " · no session yet"
 	case p.Stale():

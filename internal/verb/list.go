@@ -97,7 +97,7 @@ func listCheck() *cobra.Command {
 
 // ReadList reads the file of a list's name, and tells how its text is to be read.
 func ReadList(name string) (data []byte, how features.Reading, err error) {
-	file, tag := features.Named(name)
+	file, tag := features.SplitTag(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)
 	return data, features.Reading{Tag: tag, Now: time.Now()}, err
 }

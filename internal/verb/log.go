@@ -59,7 +59,7 @@ func logWhy(w io.Writer, l *loop.Loop) error {
 		_, err = fmt.Fprintf(w, "\nthe last session of the run: %s\n  %s has what the sessions have printed\n",
 			run.wrong(p.Snapshot.Record()), plain.Line(loopdir.RunFolder+"/logs/"+run.ID, 300))
 	}
-	c := failed(named(Checks(l, MaxChecked), p.Snapshot.Checks))
+	c := lastFailure(nameChecks(Checks(l, MaxChecked), p.Snapshot.Checks))
 	if c == nil || err != nil {
 		return err
 	}

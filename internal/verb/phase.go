@@ -20,7 +20,7 @@ type Phase string
 
 // The phases. A loop that is over may need somebody, too.
 const (
-	NeverBegun Phase = "never begun"
+	NotStarted Phase = "never begun"
 	Working    Phase = "working"   // a session or a run is at it, as far as can be seen
 	Stuck      Phase = "STUCK"     // likewise, but all its sessions have been silent for long
 	Waiting    Phase = "waiting"   // for background work, or for a provider; it goes on by itself
@@ -53,7 +53,7 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 	case v.Doom != "":
 		return NeedsYou, time.Time{}
 	case s.Brought == "" && state.StartedAt.IsZero() && !state.Waits:
-		return NeverBegun, time.Time{}
+		return NotStarted, time.Time{}
 	case p.Stale():
 		return NeedsYou, state.Seen
 	case hook != nil:
@@ -68,7 +68,7 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 		return NeedsYou, v.Waits.Until
 	case v.Waits != nil:
 		return Waiting, v.Waits.Since
-	case unanswered(p, state):
+	case hasHookProblem(p, state):
 		return NeedsYou, time.Time{}
 	case !state.Idle.IsZero():
 		return NeedsYou, state.Idle
@@ -80,10 +80,10 @@ func phase(v *Status, p *loop.Picture, state decide.State, run *ran) (now Phase,
 	return Working, state.Seen
 }
 
-// unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes
-// its features by MCP need not.
-func unanswered(p *loop.Picture, state decide.State) bool {
-	why, _ := say.Lost(p, state)
+// hasHookProblem reports whether the loop belongs to a session whose stops do not reach it. Those of a client that
+// takes its features by MCP need not.
+func hasHookProblem(p *loop.Picture, state decide.State) bool {
+	why, _ := say.LoopHookProblem(p, state)
 	return why != "" && !state.OfClient()
 }
 
@@ -276,7 +276,7 @@ func (s *Spent) String() string {
 
 // words are what people see of the phase of a loop that goes on. Programs get the Phase itself.
 var words = map[Phase]string{
-	NeverBegun: "NOT STARTED", Working: "RUNNING", Stuck: "STUCK", Waiting: "WAITING", NeedsYou: "NEEDS YOU",
+	NotStarted: "NOT STARTED", Working: "RUNNING", Stuck: "STUCK", Waiting: "WAITING", NeedsYou: "NEEDS YOU",
 }
 
 // Word is the state of a loop in a word or two.
@@ -300,7 +300,7 @@ const (
 	RankNeedsYou = iota // it needs its person, or did not reach its end
 	RankWorking
 	RankWaiting
-	RankNeverBegun
+	RankNotStarted
 	RankEnded
 )
 
@@ -311,8 +311,8 @@ func (v *Status) Rank() int {
 		return RankWorking
 	case v.Phase == Waiting:
 		return RankWaiting
-	case v.Phase == NeverBegun:
-		return RankNeverBegun
+	case v.Phase == NotStarted:
+		return RankNotStarted
 	case v.Status == decide.Complete, v.Status == decide.Cancelled:
 		return RankEnded
 	}

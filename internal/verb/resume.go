@@ -94,7 +94,7 @@ func (v Verbs) Continue(w io.Writer, l *loop.Loop, m More) error {
 		return err
 	}
 	warnings := say.Warnings(picture)
-	lost, _ := say.Lost(picture, next)
+	lost, _ := say.LoopHookProblem(picture, next)
 	if lost != "" {
 		warnings = append(warnings, lost)
 	}

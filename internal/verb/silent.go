@@ -91,13 +91,13 @@ func (v *Status) listen(signs []Sign, others bool) {
 		}
 	}
 	if len(v.Silent) == len(signs) && !others {
-		v.stuck, _ = v.Heard()
+		v.stuck, _ = v.LookForSign()
 	}
 }
 
-// Heard looks again when the last session gave a sign of life, and reports whether one has fallen silent, or is no
-// longer, since the loop was read.
-func (v *Status) Heard() (last time.Time, other bool) {
+// LookForSign looks again when the last session gave a sign of life, and reports whether one has fallen silent, or is
+// no longer, since the loop was read.
+func (v *Status) LookForSign() (last time.Time, other bool) {
 	for _, was := range v.signs {
 		one := was.look(time.Now())
 		other = other || one.silent != was.silent

@@ -150,7 +150,7 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 // whose folder is gone.
 func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	unusable := at.Check()
-	if unusable != nil && !(s.sendDue && at.Gone()) {
+	if unusable != nil && !(s.sendDue && at.IsMissing()) {
 		return Status{}, unusable
 	}
 	l, err := loop.Open(s.Env, at)
@@ -165,8 +165,8 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 		return Status{}, err
 	}
 	v, err := Of(l)
-	if s.sendDue && v.unheard != "" && v.Status == decide.InProgress && v.ClientRuns && at.Gone() == at.Restorable() {
-		ev := loop.Event{Heard: decide.Heard{Session: v.Session}, At: time.Now(), Timeout: time.Minute}
+	if s.sendDue && v.unheard != "" && v.Status == decide.InProgress && v.ClientRuns && at.IsMissing() == at.Restorable() {
+		ev := loop.Event{Report: decide.Report{Session: v.Session}, At: time.Now(), Timeout: time.Minute}
 		l.Warn(background(), ev, v.unheard, v.Then)
 	}
 	if err = cmp.Or(unusable, err); err != nil && s.sendDue { // its notices are sent
@@ -251,7 +251,7 @@ func show(s cli.Screen, v Status) {
 		row("time", took(v, time.Now()))
 		row("used", v.Spent.String())
 		if v.Status.GoesOn() { // else the record has no lanes any more, and 'resume' begins to count anew
-			row("at most", left(v))
+			row("at most", remainingLimits(v))
 		}
 	}
 	for _, one := range v.Silent {
@@ -360,8 +360,8 @@ var toLimit = map[string][2]string{
 	"features_per_session": {"more feature", " in this session"},
 }
 
-// left says what is left of the limits that have no row of their own.
-func left(v Status) string {
+// remainingLimits says what is left of the limits that have no row of their own.
+func remainingLimits(v Status) string {
 	var left []string
 	for _, l := range v.Limits {
 		of, has := toLimit[l.Name]

@@ -141,7 +141,7 @@ func (t *truster) trust(yes bool) error {
 	if !yes && !asks {
 		fmt.Fprintln(t.w, "there is no terminal to ask at, so this only shows what would be trusted")
 	}
-	source := t.config.Source.Given()
+	source := t.config.Source.IsSet()
 	list := decide.List{}
 	if source {
 		t.path = ""

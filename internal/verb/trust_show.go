@@ -64,7 +64,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		if record.Baseline == "" {
 			t.showf("commands run in %s", t.l.At.Project)
 		}
-		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
+		path, _ := proc.PathOutside(record.SearchPath, t.l.At.Project)
 		t.showf("programs are looked up in %s", path)
 	}
 	t.showList(before, list)
@@ -77,7 +77,7 @@ const maxShown = 20
 
 // showList shows what differs in the list from the one that was trusted before, but for what is done.
 func (t *truster) showList(before *config.Trust, list decide.List) {
-	if before.ListSHA256 == "" || t.config.Source.Given() || list.Err != nil {
+	if before.ListSHA256 == "" || t.config.Source.IsSet() || list.Err != nil {
 		return
 	}
 	was, err := list.Reading.Parse([]byte(before.ListText))
@@ -89,7 +89,7 @@ func (t *truster) showList(before *config.Trust, list decide.List) {
 	var lines []string
 	for _, change := range is.Changes {
 		lines = append(lines, plain.Line(change.ID, 80)+" was "+change.How)
-		for _, line := range Diff(strings.Join(change.Was, "\n")+"\n", strings.Join(change.Now, "\n")+"\n") {
+		for _, line := range Diff(strings.Join(change.Old, "\n")+"\n", strings.Join(change.New, "\n")+"\n") {
 			lines = append(lines, "  "+strings.TrimRight(line, "\n"))
 		}
 	}
@@ -174,7 +174,7 @@ func (t *truster) showCommands() {
 		if a.Extends != "" {
 			words = append([]string{a.Extends}, words...)
 		}
-		t.showf("agent "+a.Name+": %s", plain.Line(plain.Typed(words), 300))
+		t.showf("agent "+a.Name+": %s", plain.Line(plain.CommandLine(words), 300))
 		for _, check := range a.Checks {
 			t.showf("agent "+a.Name+" is checked by: %s", plain.Line(check, 300))
 		}

@@ -78,7 +78,7 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 		state, err := l.Store.State()
 		l.Env.ByAgent = l.Env.ByAgent || err == nil && loop.CalledByAgent(state)
 		err = do(w, l)
-		if err == nil && l.Unshown != nil && !at.Gone() {
+		if err == nil && l.Unshown != nil && !at.IsMissing() {
 			fmt.Fprintf(w, "warning: %s; the next stop tries again\n", plain.Line(l.Unshown.Error(), 500))
 		}
 		return err

@@ -152,7 +152,7 @@ func showResults(w io.Writer, results []decide.Receipt) {
 	for i, r := range results {
 		rows = append(rows, []string{r.Name, r.Feature, passed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000)})
 		if !r.Passed {
-			tail := indented(r.Tail)
+			tail := indent(r.Tail)
 			tails[last[r.Name+tail]] = ""
 			last[r.Name+tail] = i + 1
 			tails[i+1] = tail
@@ -170,8 +170,8 @@ func showResults(w io.Writer, results []decide.Receipt) {
 // tailLines and tailLine bound what a person is shown of a failed check's output.
 const tailLines, tailLine = 10, 160
 
-// indented shows a person the end of what the prompt shows the agent.
-func indented(tail string) (text string) {
+// indent shows a person the end of what the prompt shows the agent.
+func indent(tail string) (text string) {
 	lines := strings.Split(tail, "\n")
 	for _, line := range lines[max(0, len(lines)-tailLines):] {
 		text += "    " + plain.Text(line, tailLine) + "\n"

@@ -91,7 +91,7 @@ func Unreadable(env loop.Env, at *loopdir.Loop, err error) Status {
 	v.Notes = []string{plain.Line(text, 500)}
 	if at.Restorable() {
 		v.Then = loop.InProject(env, at, "ralph-stop-hook init "+plain.Arg(at.Name))
-		if why, _ := say.Unanswered(env, at); why != "" {
+		if why, _ := say.HookProblem(env, at); why != "" {
 			v.Notes = append(v.Notes, why)
 		}
 	}
@@ -212,8 +212,8 @@ func Quick(p *loop.Picture) Status {
 		v.Uncommitted = plain.Line(run.Commits.Uncommitted, 500)
 		v.last = run.wrong(state)
 	}
-	v.Checked = named(Checks(l, MaxChecked), s.Checks)
-	v.Failed = failed(v.Checked)
+	v.Checked = nameChecks(Checks(l, MaxChecked), s.Checks)
+	v.Failed = lastFailure(v.Checked)
 	v.Waits = waits(p, state, run)
 	v.stopped = stoppedOf(state, run)
 	if r := p.Checking(); r != nil {
@@ -286,7 +286,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
 		add("no session works on it: %s", say.Begin(state.Bind))
 	}
-	if asked := s.Asked(); asked != decide.InProgress && state.Status.GoesOn() {
+	if asked := s.RequestedStatus(); asked != decide.InProgress && state.Status.GoesOn() {
 		add("%s; the next stop ends it, or '%s' takes that back", strings.ToLower(string(asked)), p.Resume(state))
 	}
 	if lowered := p.Agent.Lowered.For(s.State).String(); lowered != "" {
@@ -325,7 +325,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if cut := say.CutOff(p); cut != "" {
 		add("%s", cut)
 	}
-	if why, _ := say.Lost(p, state); why != "" && state.Status.GoesOn() {
+	if why, _ := say.LoopHookProblem(p, state); why != "" && state.Status.GoesOn() {
 		add("%s", why)
 		v.unheard = why
 	}
@@ -412,7 +412,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
 	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.CutOff != nil) && !v.PhaseSince.IsZero():
 		return first + say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
-	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun):
+	case works && (v.Phase == NeedsYou || v.Phase == NotStarted):
 		return first + say.GoOn(p, state)
 	case v.Status == decide.Interrupted, v.Status == decide.Handover:
 		return first + prompted(p, state)

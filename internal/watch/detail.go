@@ -77,7 +77,7 @@ const (
 	maxLog        = 20_000  // bytes of hook.log
 	maxOutput     = 1 << 20 // bytes of a session's log
 	maxSearched   = 1 << 25 // bytes of it that are searched: as many as are kept
-	maxTold       = 200     // lines of a session
+	maxLogLines   = 200     // lines of a session
 	maxMatches    = 1000    // lines of it that a search finds
 )
 
@@ -93,7 +93,7 @@ func Open(env loop.Env, dir string) (*Detail, error) {
 	d.Loop, _ = ofPicture(p)
 	d.NotUsed = say.LastFilesNotCounted(p)
 	for _, a := range d.Actions() {
-		d.Commands = append(d.Commands, a.typed(l))
+		d.Commands = append(d.Commands, a.commandLine(l))
 	}
 	d.Items = items(p)
 	d.Live = []Live{}
@@ -220,7 +220,7 @@ func (d *Detail) live(env loop.Env, at *loopdir.Loop, p *loop.Picture) {
 	for _, one := range running {
 		log := record.SessionLog(at.Project, d.Run.ID, one.Number, maxOutput)
 		row := rowOf(env, p, one.Agent)
-		d.Live = append(d.Live, Live{one, row.Told(log, len(log) == maxOutput, maxTold)})
+		d.Live = append(d.Live, Live{one, row.LogLines(log, len(log) == maxOutput, maxLogLines)})
 	}
 }
 
@@ -286,9 +286,9 @@ type Log struct {
 	Lacks string // why there is no log; "": there is one
 }
 
-// Told returns the last lines of what the agent of a session of the last run said and did: with a query, those of the
-// whole log that have it, whatever their case.
-func Told(env loop.Env, dir string, session int, query string) (told Log, err error) {
+// ReadLog returns the last lines of what the agent of a session of the last run said and did: with a query, those of
+// the whole log that have it, whatever their case.
+func ReadLog(env loop.Env, dir string, session int, query string) (told Log, err error) {
 	p, err := lookIn(env, dir)
 	if err != nil {
 		return told, err
@@ -300,7 +300,7 @@ func Told(env loop.Env, dir string, session int, query string) (told Log, err er
 		_, err := record.Load(p.Loop.Store) // else it had one, whose record cannot be read
 		return told, err
 	}
-	bytes, lines := int64(maxOutput), maxTold
+	bytes, lines := int64(maxOutput), maxLogLines
 	if query != "" {
 		bytes, lines = maxSearched, maxMatches
 	}
@@ -316,7 +316,7 @@ func Told(env loop.Env, dir string, session int, query string) (told Log, err er
 	}
 	told.Cut = int64(len(log)) == bytes
 	by := l.Run.agentOf(record.Sessions(p.Loop.At.Project, l.Run.ID), session)
-	for _, line := range rowOf(env, p, by).Told(log, told.Cut, len(log)+1) {
+	for _, line := range rowOf(env, p, by).LogLines(log, told.Cut, len(log)+1) {
 		if strings.Contains(strings.ToLower(line), strings.ToLower(query)) {
 			told.Lines = append(told.Lines, line)
 		}

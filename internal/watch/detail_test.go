@@ -25,8 +25,8 @@ func stop(w watchtest.World, at *loopdir.Loop) {
 	env := w.Env
 	env.LoopDir = at.Dir
 	ev := loop.Event{
-		Heard: decide.Heard{Event: decide.EventStop, Session: "s1", Client: os.Getpid()},
-		Name:  "Stop", At: time.Now(), Timeout: time.Minute,
+		Report: decide.Report{Event: decide.EventStop, Session: "s1", Client: os.Getpid()},
+		Name:   "Stop", At: time.Now(), Timeout: time.Minute,
 	}
 	l, err := loop.Find(env, ev)
 	if err != nil {
@@ -107,8 +107,8 @@ func TestOpenRun(t *testing.T) {
 	}
 }
 
-// TestTold reads a log that is longer than what is shown. A search finds what is in it from its first line on.
-func TestTold(t *testing.T) {
+// TestReadLog reads a log that is longer than what is shown. A search finds what is in it from its first line on.
+func TestReadLog(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
 	w.Run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "sh"}})
@@ -127,24 +127,24 @@ func TestTold(t *testing.T) {
 		cut         bool
 		first       string
 	}{
-		"":      {maxTold, maxOutput/17 - maxTold, true, "some line 099800"},
+		"":      {maxLogLines, maxOutput/17 - maxLogLines, true, "some line 099800"},
 		"FIRST": {1, 0, false, "The first line"},
 		"some":  {maxMatches, 99_000, false, "some line 099000"},
 		"no":    {},
 	} {
-		got, err := Told(w.Env, at.Dir, 1, query)
+		got, err := ReadLog(w.Env, at.Dir, 1, query)
 		if err != nil || len(got.Lines) != want.lines || got.More != want.more || got.Cut != want.cut || got.Lacks != "" ||
 			want.lines > 0 && got.Lines[0] != want.first {
 			t.Errorf("%q: %d lines, %d more, cut %v, %q, %v", query, len(got.Lines), got.More, got.Cut, got.Lacks, err)
 		}
 	}
 	for session, want := range map[int]string{2: "is gone", 3: "no such session"} {
-		if got, err := Told(w.Env, at.Dir, session, ""); err != nil || !strings.Contains(got.Lacks, want) {
+		if got, err := ReadLog(w.Env, at.Dir, session, ""); err != nil || !strings.Contains(got.Lacks, want) {
 			t.Errorf("session %d: %+v, %v", session, got, err)
 		}
 	}
 	w.Write(filepath.Join(at.StatePath(), "run.json"), `{"schema": 4, "id": "r1", "name": "demo"}`)
-	if got, err := Told(w.Env, at.Dir, 1, ""); err == nil || !strings.Contains(err.Error(), "a later version") {
+	if got, err := ReadLog(w.Env, at.Dir, 1, ""); err == nil || !strings.Contains(err.Error(), "a later version") {
 		t.Errorf("a run of a later version: %+v, %v", got, err)
 	}
 }

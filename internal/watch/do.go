@@ -78,8 +78,8 @@ func (l *Loop) can(a Action) bool {
 	return l.MaxIterations > 0
 }
 
-// typed is the command that does the action.
-func (a Action) typed(l *loop.Loop) string {
+// commandLine is the command that does the action.
+func (a Action) commandLine(l *loop.Loop) string {
 	line := l.Call(a.Verb)
 	if a.Verb == "note" {
 		line = l.Env.Call("note --loop", l.At.Name) + " 'TEXT'"

@@ -21,7 +21,7 @@ type fileStamp struct {
 // files returns the paths of what changes with a loop, behind "" for its list. The files of the record are only ever
 // replaced, which changes their folder. When a person merges a run's work, git logs that.
 func files(at *loopdir.Loop) []string {
-	paths := slices.DeleteFunc(at.Shown(), func(path string) bool { return filepath.Dir(path) == at.StatePath() })
+	paths := slices.DeleteFunc(at.WatchedFiles(), func(path string) bool { return filepath.Dir(path) == at.StatePath() })
 	return append([]string{"", at.StatePath(), filepath.Join(at.Project, ".git", "logs", "HEAD")}, paths...)
 }
 

@@ -108,9 +108,9 @@ func TestStuck(t *testing.T) {
 			!strings.HasPrefix(l.Then, tc.then) {
 			t.Errorf("silent, %s: it is %s; wrong: %q; to do: %q", what, l.Word(), l.Wrong(), l.Then)
 		}
-		if stuck := tc.word == "STUCK"; stuck && (l.Left() != "" || !l.Works() || l.Doing() != "") ||
-			tc.wrong == lanes && !stuck && l.Left() == "" {
-			t.Errorf("silent, %s: left %q, works %v, doing %q", what, l.Left(), l.Works(), l.Doing())
+		if stuck := tc.word == "STUCK"; stuck && (l.RemainingTime() != "" || !l.Works() || l.Doing() != "") ||
+			tc.wrong == lanes && !stuck && l.RemainingTime() == "" {
+			t.Errorf("silent, %s: left %q, works %v, doing %q", what, l.RemainingTime(), l.Works(), l.Doing())
 		}
 	}
 }

@@ -71,9 +71,9 @@ func (r *Run) Running() []Session {
 	return r.Lanes
 }
 
-// Left says about how long the features that are open take, at the rate of the run; "" if that is not known, or if the
-// loop is stuck.
-func (l *Loop) Left() string {
+// RemainingTime says about how long the features that are open take, at the rate of the run; "" if that is not known,
+// or if the loop is stuck.
+func (l *Loop) RemainingTime() string {
 	took := time.Duration(0)
 	if l.Works() && l.Phase != verb.Stuck && l.Run != nil && l.Run.Done > 0 {
 		each := l.ChangedAt.Sub(l.Run.StartedAt) / time.Duration(l.Run.Done)
@@ -192,7 +192,7 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 	return slices.DeleteFunc(all, func(l *loopdir.Loop) bool {
 		was := seen[l.Dir]
 		seen[l.Dir] = true
-		return was || l.Gone() && !l.Restorable()
+		return was || l.IsMissing() && !l.Restorable()
 	}), nil
 }
 
@@ -228,7 +228,7 @@ func look(env loop.Env, at *loopdir.Loop) (*loop.Picture, error) {
 }
 
 func ofFiles(at *loopdir.Loop) Loop {
-	changed := lastOf(time.Time{}, at.Shown())
+	changed := lastOf(time.Time{}, at.WatchedFiles())
 	return Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed, LastSign: changed}
 }
 
@@ -251,7 +251,7 @@ func ofPicture(p *loop.Picture) (found Loop, of []proc.Process) {
 		}
 		of = append(of, proc.Process{PID: last.PID, Start: last.Start})
 	}
-	last, _ := found.Heard()
+	last, _ := found.LookForSign()
 	if last.After(found.LastSign) {
 		found.LastSign = last
 	}

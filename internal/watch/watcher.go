@@ -166,8 +166,8 @@ func (w *Watcher) refresh() bool {
 // refresh reads the loop if its files have changed, one of its processes has ended, or one of its sessions has fallen
 // silent or is no longer, and reports whether the loop is another one.
 func (k *known) refresh(env loop.Env) bool {
-	now, ended := stampOf(k.files), k.gone()
-	last, other := k.loop.Heard()
+	now, ended := stampOf(k.files), k.endedProcesses()
+	last, other := k.loop.LookForSign()
 	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) && !other {
 		moved := last.After(k.loop.LastSign)
 		if moved {
@@ -179,7 +179,7 @@ func (k *known) refresh(env loop.Env) bool {
 	before := k.loop
 	k.ended = ended
 	k.loop, k.procs = read(env, k.at)
-	list, _ := features.Named(k.loop.List)
+	list, _ := features.SplitTag(k.loop.List)
 	if !filepath.IsAbs(list) {
 		list = "" // a tracker prints it, or there is none
 	}
@@ -194,8 +194,8 @@ func (k *known) refresh(env loop.Env) bool {
 	return !reflect.DeepEqual(before, k.loop)
 }
 
-// gone returns those of its processes that have ended.
-func (k *known) gone() (all []proc.Process) {
+// endedProcesses returns those of its processes that have ended.
+func (k *known) endedProcesses() (all []proc.Process) {
 	for _, p := range k.procs {
 		if !proc.Alive(p.PID, p.Start) {
 			all = append(all, p)

@@ -30,7 +30,7 @@ func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
 	lock := file + ".lock" // a git that was killed leaves it, and then no other one writes the file
 	_ = os.Remove(lock)
 	defer os.Remove(lock)
-	ref := filepath.Join(r.own, filepath.FromSlash(bundleRef))
+	ref := filepath.Join(r.privateDir, filepath.FromSlash(bundleRef))
 	if err := os.WriteFile(ref, []byte(to+"\n"), 0o600); err != nil {
 		return err
 	}
@@ -38,25 +38,25 @@ func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
 	if from != "" {
 		args = append(args, "^"+from)
 	}
-	_, err := apart{r: r}.git(ctx, args...)
+	_, err := privateGit{r: r}.git(ctx, args...)
 	return err
 }
 
 // Unbundle takes the commit of a bundle of the run, which is believed.
 func (r *Repo) Unbundle(ctx context.Context, file string) error {
-	_, err := apart{r: r}.git(ctx, "bundle", "unbundle", file)
+	_, err := privateGit{r: r}.git(ctx, "bundle", "unbundle", file)
 	return err
 }
 
 // Has reports whether a commit is there.
 func (r *Repo) Has(ctx context.Context, commit string) bool {
-	_, err := apart{r: r}.git(ctx, "cat-file", "-e", commit+"^{commit}")
+	_, err := privateGit{r: r}.git(ctx, "cat-file", "-e", commit+"^{commit}")
 	return err == nil
 }
 
 // Anchor names a commit. Git takes a bundle only if what it builds on comes from a name.
 func (r *Repo) Anchor(commit string) error {
-	return os.WriteFile(filepath.Join(r.own, filepath.FromSlash(heads), "base"), []byte(commit+"\n"), 0o600)
+	return os.WriteFile(filepath.Join(r.privateDir, filepath.FromSlash(heads), "base"), []byte(commit+"\n"), 0o600)
 }
 
 // imports begins the names of folders with objects of a bundle that is looked at. Git removes old ones with such names.
@@ -84,7 +84,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 	if err := r.index(ctx, f, at, aside); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	if err := r.judge(ctx, apart{r: r, objects: aside, alternate: r.objects}, commit, base, max); err != nil {
+	if err := r.judge(ctx, privateGit{r: r, objects: aside, alternate: r.objects}, commit, base, max); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
 	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.objects, "pack"))
@@ -143,14 +143,14 @@ func (r *Repo) index(ctx context.Context, f *os.File, at int64, aside string) er
 	if err := os.Mkdir(filepath.Join(aside, "pack"), 0o755); err != nil {
 		return err
 	}
-	c := apart{r: r, objects: aside, alternate: r.objects}.command("index-pack", "--stdin", "--strict", "--fix-thin")
+	c := privateGit{r: r, objects: aside, alternate: r.objects}.command("index-pack", "--stdin", "--strict", "--fix-thin")
 	c.Input = f
 	_, err := proc.GitOutput(ctx, c, "index-pack")
 	return err
 }
 
 // judge looks at a worker's commit, whose objects are not the repository's yet.
-func (r *Repo) judge(ctx context.Context, git apart, commit, base string, max int64) error {
+func (r *Repo) judge(ctx context.Context, git privateGit, commit, base string, max int64) error {
 	if kind, err := git.line(ctx, "cat-file", "-t", commit); err != nil || kind != "commit" {
 		return errors.Join(err, fmt.Errorf("%.12s is no commit", commit))
 	}
@@ -160,7 +160,7 @@ func (r *Repo) judge(ctx context.Context, git apart, commit, base string, max in
 	if _, err := git.git(ctx, "rev-list", "--objects", "--quiet", commit, "^"+base); err != nil {
 		return fmt.Errorf("objects are missing: %w", err)
 	}
-	if err := git.bounded(ctx, commit, base, max); err != nil {
+	if err := git.checkSize(ctx, commit, base, max); err != nil {
 		return err
 	}
 	files, err := changesIn(ctx, git, base, commit)
@@ -172,7 +172,7 @@ func (r *Repo) judge(ctx context.Context, git apart, commit, base string, max in
 		if err := r.judgeFile(f); err != nil {
 			return fmt.Errorf("%s %w", plain.Line(f.name, 300), err)
 		}
-		if f.mode == symlink {
+		if f.newMode == symlink {
 			links = append(links, f)
 		}
 	}
@@ -185,7 +185,7 @@ type extent struct {
 	files, maxFiles int64
 	bytes, maxBytes int64
 	line            []byte
-	over            func() // is called when there is more than there may be
+	cancel          func() // is called when there is more than there may be
 }
 
 // Write reads the next part of what git prints.
@@ -199,24 +199,24 @@ func (e *extent) Write(p []byte) (int, error) {
 		e.line = e.line[:0]
 		e.files++
 		e.bytes += size
-		if e.isOver() {
-			e.over()
+		if e.exceedsLimit() {
+			e.cancel()
 			break
 		}
 	}
 	return len(p), nil
 }
 
-func (e *extent) isOver() bool { return e.files > e.maxFiles || e.bytes > e.maxBytes }
+func (e *extent) exceedsLimit() bool { return e.files > e.maxFiles || e.bytes > e.maxBytes }
 
 // measure fills in the extent of a commit, as far as it is not over.
-func (a apart) measure(ctx context.Context, commit string, e *extent) error {
-	ctx, e.over = context.WithCancel(ctx)
-	defer e.over()
+func (a privateGit) measure(ctx context.Context, commit string, e *extent) error {
+	ctx, e.cancel = context.WithCancel(ctx)
+	defer e.cancel()
 	c := a.command("ls-tree", "-r", "-t", "--full-tree", "--format=%(objectsize)", commit)
 	c.Stdout = e
 	r := proc.Run(ctx, c)
-	if r.Err != nil && !e.isOver() {
+	if r.Err != nil && !e.exceedsLimit() {
 		return fmt.Errorf("git ls-tree: %s", plain.Line(cmp.Or(string(r.Output), r.Err.Error()), 400))
 	}
 	return nil
@@ -225,9 +225,9 @@ func (a apart) measure(ctx context.Context, commit string, e *extent) error {
 // maxMade is how many files and folders a session may add.
 const maxMade = 100_000
 
-// bounded refuses a commit whose files would be many, or large, beyond those of base, in the work tree: a few objects
+// checkSize refuses a commit whose files would be many, or large, beyond those of base, in the work tree: a few objects
 // can be any number of files. Git would keep the names of all in memory.
-func (a apart) bounded(ctx context.Context, commit, base string, max int64) error {
+func (a privateGit) checkSize(ctx context.Context, commit, base string, max int64) error {
 	before := extent{maxFiles: math.MaxInt64, maxBytes: math.MaxInt64}
 	if err := a.measure(ctx, base, &before); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (a apart) bounded(ctx context.Context, commit, base string, max int64) erro
 	if err := a.measure(ctx, commit, &after); err != nil {
 		return err
 	}
-	if after.isOver() {
+	if after.exceedsLimit() {
 		return fmt.Errorf("it adds more than %d files and folders, or %d bytes, to the work tree", maxMade, max)
 	}
 	return nil
@@ -248,13 +248,13 @@ const maxPath = 1 << 10
 // judgeFile refuses a file that would lead out of the work tree, or stand in the way of the loop's own files.
 func (r *Repo) judgeFile(f change) error {
 	switch {
-	case f.gone():
+	case f.isDeletion():
 		return nil
 	case !filepath.IsLocal(filepath.FromSlash(f.name)):
 		return errors.New("is no path below the project")
 	case len(f.name) > maxPath:
 		return fmt.Errorf("is a path of %d bytes, and may have %d", len(f.name), maxPath)
-	case f.mode == gitlink:
+	case f.newMode == gitlink:
 		return errors.New("is a submodule")
 	}
 	for _, e := range r.except {
@@ -266,10 +266,10 @@ func (r *Repo) judgeFile(f change) error {
 }
 
 // judgeLinks refuses links that lead out of the work tree.
-func judgeLinks(ctx context.Context, git apart, links []change) error {
+func judgeLinks(ctx context.Context, git privateGit, links []change) error {
 	var ids strings.Builder
 	for _, f := range links {
-		ids.WriteString(f.now + "\n")
+		ids.WriteString(f.newID + "\n")
 	}
 	if len(links) == 0 {
 		return nil

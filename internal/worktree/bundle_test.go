@@ -176,12 +176,12 @@ func broken(tree hostile.Object, base string) []hostile.Object {
 // TestOwn opens a repository again whose process was killed. What that one left is gone.
 func TestOwn(t *testing.T) {
 	w := newWorld(t, "")
-	o := Options{Project: w.project, Env: w.env(), Own: filepath.Join(t.TempDir(), "own")}
+	o := Options{Project: w.project, Env: w.env(), PrivateDir: filepath.Join(t.TempDir(), "own")}
 	for range 2 {
 		if _, err := Open(t.Context(), o); err != nil { // Close is not called
 			t.Fatal(err)
 		}
-		left := filepath.Join(o.Own, "left")
+		left := filepath.Join(o.PrivateDir, "left")
 		if _, err := os.Stat(left); err == nil {
 			t.Error("what a killed process left is still there")
 		}

@@ -54,8 +54,8 @@ const Saves = "Save the work"
 // gitlink is the mode of a folder that is a repository of its own.
 const gitlink = "160000"
 
-// picture is the files of a worktree as a tree.
-type picture struct {
+// treeState is the files of a worktree as a tree.
+type treeState struct {
 	tree    string
 	head    string // the commit that is checked out
 	clean   bool   // the tree is that of head
@@ -63,7 +63,7 @@ type picture struct {
 }
 
 // stage writes the tree's files into a tree of git.
-func (t *Tree) stage(ctx context.Context) (s picture, err error) {
+func (t *Tree) stage(ctx context.Context) (s treeState, err error) {
 	if err := t.isFolder(); err != nil {
 		return s, err
 	}
@@ -108,7 +108,7 @@ func (t *Tree) addIgnored(ctx context.Context, head string) error {
 	}
 	var made strings.Builder
 	for _, f := range files {
-		if f.made() && f.mode != gitlink && !t.r.excepted(f.name) && t.isFile(f.name) {
+		if f.isAddition() && f.newMode != gitlink && !t.r.excepted(f.name) && t.isFile(f.name) {
 			made.WriteString(f.name + "\x00")
 		}
 	}
@@ -142,15 +142,15 @@ func (r *Repo) treeOf(ctx context.Context, commit string) (string, error) {
 	if known, has := r.trees.Load(commit); has {
 		return known.(string), nil
 	}
-	tree, err := apart{r: r}.line(ctx, "rev-parse", commit+"^{tree}")
+	tree, err := privateGit{r: r}.line(ctx, "rev-parse", commit+"^{tree}")
 	if err == nil {
 		r.trees.Store(commit, tree)
 	}
 	return tree, err
 }
 
-// add adds all files to the index, and makes the tree of a picture. was is the tree of its commit.
-func (t *Tree) add(ctx context.Context, s *picture, was string) error {
+// add adds all files to the index, and makes the tree of a treeState. was is the tree of its commit.
+func (t *Tree) add(ctx context.Context, s *treeState, was string) error {
 	files, err := t.addFiles(ctx, s, ":(top)")
 	if err != nil {
 		return err
@@ -158,8 +158,9 @@ func (t *Tree) add(ctx context.Context, s *picture, was string) error {
 	return t.choose(ctx, s, was, files)
 }
 
-// addFiles adds what pathspecs name to the index, makes the tree of a picture, and returns its changes since the base.
-func (t *Tree) addFiles(ctx context.Context, s *picture, what ...string) ([]change, error) {
+// addFiles adds what pathspecs name to the index, makes the tree of a treeState, and returns its changes since the
+// base.
+func (t *Tree) addFiles(ctx context.Context, s *treeState, what ...string) ([]change, error) {
 	args := append([]string{"add", "-A", "--"}, what...)
 	for _, e := range t.r.except {
 		args = append(args, pathspec(",exclude", e))
@@ -197,9 +198,9 @@ func (t *Tree) addTracked(ctx context.Context) error {
 	return err
 }
 
-// choose takes out of a picture what is not to be committed. files are its changes since the base, and was is the tree
-// of its commit.
-func (t *Tree) choose(ctx context.Context, s *picture, was string, files []change) (err error) {
+// choose takes out of a treeState what is not to be committed. files are its changes since the base, and was is the
+// tree of its commit.
+func (t *Tree) choose(ctx context.Context, s *treeState, was string, files []change) (err error) {
 	if slices.ContainsFunc(files, t.leavesOut) {
 		files, err = t.putBack(ctx, s, files)
 	}
@@ -207,7 +208,7 @@ func (t *Tree) choose(ctx context.Context, s *picture, was string, files []chang
 		err = t.leaveBuilt(ctx, s, files)
 	}
 	for _, f := range files {
-		if f.mode == gitlink {
+		if f.newMode == gitlink {
 			_ = os.Remove(t.index) // with it, git would look into that repository, under its configuration
 			return fmt.Errorf("the folder %s is a git repository of its own: "+
 				"remove its .git, or let git ignore it", plain.Line(t.r.fromProject(f.name), 300))
@@ -221,18 +222,18 @@ func (t *Tree) choose(ctx context.Context, s *picture, was string, files []chang
 // there before. A draft of Options.Tracked stays out, whatever it is now.
 func (t *Tree) leavesOut(c change) bool {
 	draft, is := t.drafts[c.name]
-	stays := draft.Now == c.now || c.mode == gitlink || slices.Contains(t.r.tracked, c.name)
-	isOutside := t.only != "" && !strings.HasPrefix(c.name, t.only+"/")
+	stays := draft.ID == c.newID || c.newMode == gitlink || slices.Contains(t.r.tracked, c.name)
+	isOutside := t.scope != "" && !strings.HasPrefix(c.name, t.scope+"/")
 	return isOutside || t.r.excepted(c.name) || is && stays
 }
 
-// putBack takes the changes out of a picture that leavesOut names: a worker's commit can have them. It returns the
+// putBack takes the changes out of a treeState that leavesOut names: a worker's commit can have them. It returns the
 // others.
-func (t *Tree) putBack(ctx context.Context, s *picture, files []change) (rest []change, err error) {
+func (t *Tree) putBack(ctx context.Context, s *treeState, files []change) (rest []change, err error) {
 	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
 	for _, c := range files {
 		if t.leavesOut(c) {
-			fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.oldMode, "000000", "0", 1), c.was, c.name)
+			fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.oldMode, "000000", "0", 1), c.oldID, c.name)
 		} else {
 			rest = append(rest, c)
 		}
@@ -282,30 +283,30 @@ var built = []string{".o", ".obj", ".a", ".so", ".dylib", ".dll", ".exe", ".clas
 // maxNew is the largest new file that is committed, unless the agent has done that itself.
 const maxNew = 10 << 20
 
-// leaveBuilt takes new files out of a picture that look like the output of a build, those of Options.Tracked, and those
-// that are there because a person has opened a file, unless the agent has committed them. files are the changes since
-// the base.
-func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err error) {
+// leaveBuilt takes new files out of a treeState that look like the output of a build, those of Options.Tracked, and
+// those that are there because a person has opened a file, unless the agent has committed them. files are the changes
+// since the base.
+func (t *Tree) leaveBuilt(ctx context.Context, s *treeState, files []change) (err error) {
 	if s.head != t.base {
 		files, err = t.r.changes(ctx, s.head, s.tree)
 		if err != nil {
 			return err
 		}
 	}
-	t.left = nil
+	t.buildOutputs = nil
 	var out []string
 	for _, f := range files {
 		file := filepath.Join(t.dir, filepath.FromSlash(f.name))
 		info, err := os.Lstat(file)
 		switch {
-		case !f.made():
+		case !f.isAddition():
 		case slices.Contains(t.r.tracked, f.name):
 			out = append(out, f.name)
-		case isBuilt(f.name), err == nil && (info.Size() > maxNew || loopdir.BesideOpen(file, info.Mode())):
-			t.left = append(t.left, f.name)
+		case isBuilt(f.name), err == nil && (info.Size() > maxNew || loopdir.IsEditorFile(file, info.Mode())):
+			t.buildOutputs = append(t.buildOutputs, f.name)
 		}
 	}
-	out = append(out, t.left...)
+	out = append(out, t.buildOutputs...)
 	if len(out) == 0 {
 		return nil
 	}
@@ -317,8 +318,8 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 	return err
 }
 
-// Left names the files that the last Commit left out, because they look like the output of a build; "": none.
-func (t *Tree) Left() string { return decide.Names(t.r.InProject(t.left)) }
+// BuildOutputs names the files that the last Commit left out, because they look like the output of a build; "": none.
+func (t *Tree) BuildOutputs() string { return decide.Names(t.r.InProject(t.buildOutputs)) }
 
 // maxMessages is how many commits of an agent are asked for their messages.
 const maxMessages = 200
@@ -328,8 +329,9 @@ func (t *Tree) Messages(ctx context.Context) ([]string, error) {
 	if t.agents == t.base {
 		return nil, nil
 	}
-	text, err := apart{r: t.r}.git(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges",
-		"--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
+	text, err := privateGit{r: t.r}.git(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages),
+		"--no-merges", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "--format=%B",
+		t.base+".."+t.agents, "--")
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
@@ -346,10 +348,10 @@ func pathspec(magic, path string) string {
 
 // commit makes a commit of a tree.
 func (r *Repo) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	return apart{r: r}.commit(ctx, tree, message, parents...)
+	return privateGit{r: r}.commit(ctx, tree, message, parents...)
 }
 
-func (a apart) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+func (a privateGit) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree, "-F", "-"}
 	for _, p := range parents {
 		args = append(args, "-p", p)
@@ -364,32 +366,32 @@ func (a apart) commit(ctx context.Context, tree, message string, parents ...stri
 
 // change is a file that differs between two trees.
 type change struct {
-	name     string // from the root
-	was, now string // the ids of its contents; zeros if it is not there
-	oldMode  string // "000000" if it was not there
-	mode     string // the new one; "000000" if it is gone
+	name         string // from the root
+	oldID, newID string // the ids of its contents; zeros if it is not there
+	oldMode      string // "000000" if it was not there
+	newMode      string // the new one; "000000" if it is gone
 }
 
-func (c change) gone() bool { return c.mode == "000000" }
-func (c change) made() bool { return strings.Trim(c.was, "0") == "" }
+func (c change) isDeletion() bool { return c.newMode == "000000" }
+func (c change) isAddition() bool { return strings.Trim(c.oldID, "0") == "" }
 
-func (c change) before() version { return version{c.oldMode, c.was} }
-func (c change) after() version  { return version{c.mode, c.now} }
+func (c change) oldVersion() version { return version{c.oldMode, c.oldID} }
+func (c change) newVersion() version { return version{c.newMode, c.newID} }
 
-// idWas returns the id of what a file had, "" if it was not there.
-func (c change) idWas() string {
-	if c.made() {
+// previousID returns the id of what a file had, "" if it was not there.
+func (c change) previousID() string {
+	if c.isAddition() {
 		return ""
 	}
-	return c.was
+	return c.oldID
 }
 
 // changes returns the files that differ between two commits or trees. A rename is two of them.
 func (r *Repo) changes(ctx context.Context, from, to string) ([]change, error) {
-	return changesIn(ctx, apart{r: r}, from, to)
+	return changesIn(ctx, privateGit{r: r}, from, to)
 }
 
-func changesIn(ctx context.Context, git apart, from, to string) (all []change, err error) {
+func changesIn(ctx context.Context, git privateGit, from, to string) (all []change, err error) {
 	out, err := git.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
 	if err != nil {
 		return nil, err
@@ -446,7 +448,7 @@ func (t *Tree) merge(ctx context.Context, other string, marks bool) ([]Conflict,
 
 // Conflicts returns the files in which Update has found conflicts since Reset.
 func (t *Tree) Conflicts() []string {
-	names := t.noted(conflictFiles)
+	names := t.readNote(conflictFiles)
 	if names == "" {
 		return nil
 	}

@@ -21,8 +21,8 @@ import (
 // ErrMoved is wrapped if the loop's branch is not where it was at the merge: a person has committed, say.
 var ErrMoved = errors.New("somebody has moved the branch")
 
-// ErrElsewhere is wrapped if the project is on another branch than the loop's.
-var ErrElsewhere = errors.New("the project is not on branch")
+// ErrOtherBranch is wrapped if the project is on another branch than the loop's.
+var ErrOtherBranch = errors.New("the project is not on branch")
 
 // ErrLocked is wrapped if another git command works in the project, or one was killed.
 var ErrLocked = errors.New("another git command works in this repository, or one was killed")
@@ -53,7 +53,7 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if err != nil {
 		return err
 	}
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,16 +63,16 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 		return err
 	}
 	if !ok {
-		return cmp.Or(r.moved(ctx, old), r.stagedError([]string{list.name}))
+		return cmp.Or(r.checkTip(ctx, old), r.stagedError([]string{list.name}))
 	}
-	here.putList(ctx, list, list.after())
+	here.putList(ctx, list, list.newVersion())
 	if r.anyTaken(files) {
 		err = errors.New("another file is in the place of a new one")
 	} else {
 		_, err = here.git(ctx, "read-tree", "-m", "-u", "--dry-run", old, new)
 	}
 	if err != nil {
-		return cmp.Or(r.moved(ctx, old), r.inTheWay(ctx, here, old, files), err)
+		return cmp.Or(r.checkTip(ctx, old), r.inTheWay(ctx, here, old, files), err)
 	}
 	if err := r.noteForward(old, new); err != nil {
 		return err
@@ -80,12 +80,12 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 	if _, err := here.git(ctx, "read-tree", "-m", "-u", old, new); err != nil {
 		return err
 	}
-	if entry != list.after() {
+	if entry != list.newVersion() {
 		here.putList(ctx, list, entry)
 	}
 	r.step("written")
 	if err := r.advance(ctx, "ralph: merge", old, new); err != nil {
-		here.putList(ctx, list, list.before())
+		here.putList(ctx, list, list.oldVersion())
 		if _, back := here.git(ctx, "read-tree", "-m", "-u", new, old); back != nil {
 			return errors.Join(err, back)
 		}
@@ -97,7 +97,7 @@ func (r *Repo) Forward(ctx context.Context, old, new string) (err error) {
 
 // inTheWay refuses files that are not as in the commit old: a person has changed or staged them, or has others in their
 // place.
-func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []change) error {
+func (r *Repo) inTheWay(ctx context.Context, here privateGit, old string, files []change) error {
 	staged, err := here.names(ctx, "diff-index", "--cached", "--name-only", "-z", old)
 	if err != nil {
 		return err
@@ -106,13 +106,13 @@ func (r *Repo) inTheWay(ctx context.Context, here apart, old string, files []cha
 	if err != nil {
 		return err
 	}
-	gone := goneOf(files)
+	gone := deletions(files)
 	var inIndex, onDisk []string
 	for _, c := range files {
 		switch {
 		case slices.Contains(staged, c.name):
 			inIndex = append(inIndex, c.name)
-		case slices.Contains(changed, c.name), c.made() && r.isTaken(c.name, gone):
+		case slices.Contains(changed, c.name), c.isAddition() && r.isTaken(c.name, gone):
 			onDisk = append(onDisk, c.name)
 		}
 	}
@@ -132,11 +132,11 @@ func (r *Repo) stagedError(names []string) error {
 	return fmt.Errorf(wouldWrite, decide.Names(r.InProject(names)), "staged", "unstage")
 }
 
-// goneOf returns the files that a merge deletes.
-func goneOf(files []change) map[string]bool {
+// deletions returns the files that a merge deletes.
+func deletions(files []change) map[string]bool {
 	gone := map[string]bool{}
 	for _, c := range files {
-		gone[c.name] = c.gone()
+		gone[c.name] = c.isDeletion()
 	}
 	return gone
 }
@@ -144,9 +144,9 @@ func goneOf(files []change) map[string]bool {
 // anyTaken reports whether git would write what a person has changed: a file that git ignores is in the place of a new
 // one, or a file is missing.
 func (r *Repo) anyTaken(files []change) bool {
-	gone := goneOf(files)
+	gone := deletions(files)
 	return slices.ContainsFunc(files, func(c change) bool {
-		if c.made() {
+		if c.isAddition() {
 			return r.isTaken(c.name, gone)
 		}
 		_, err := os.Lstat(r.path(c.name))
@@ -182,7 +182,7 @@ func (r *Repo) isTaken(name string, gone map[string]bool) bool {
 func (r *Repo) path(name string) string { return filepath.Join(r.top, filepath.FromSlash(name)) }
 
 // finish gives the project our copy of its index.
-func (r *Repo) finish(here apart) error {
+func (r *Repo) finish(here privateGit) error {
 	if err := copyIndex(here.index, filepath.Join(r.git, "index")); err != nil {
 		return err
 	}
@@ -194,10 +194,10 @@ func (r *Repo) finish(here apart) error {
 const forwards = "forwards"
 
 func (r *Repo) noteForward(old, new string) error {
-	return os.WriteFile(filepath.Join(r.own, forwards), []byte(old+" "+new), 0o600)
+	return os.WriteFile(filepath.Join(r.privateDir, forwards), []byte(old+" "+new), 0o600)
 }
 
-func (r *Repo) forgetForward() error { return os.Remove(filepath.Join(r.own, forwards)) }
+func (r *Repo) forgetForward() error { return os.Remove(filepath.Join(r.privateDir, forwards)) }
 
 // advance moves the loop's branch from a commit to another one, for a reason that the branch's log has.
 func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
@@ -205,11 +205,11 @@ func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
 	if err == nil {
 		return nil
 	}
-	return cmp.Or(r.moved(ctx, from), err)
+	return cmp.Or(r.checkTip(ctx, from), err)
 }
 
-// moved returns ErrMoved if the loop's branch is not at a commit.
-func (r *Repo) moved(ctx context.Context, from string) error {
+// checkTip returns ErrMoved if the loop's branch is not at a commit.
+func (r *Repo) checkTip(ctx context.Context, from string) error {
 	at := r.At(ctx, r.branch)
 	if at == "" || at == from {
 		return nil
@@ -221,10 +221,10 @@ func (r *Repo) moved(ctx context.Context, from string) error {
 // If a person has changed one of them meanwhile, it leaves that file and returns an error that names it, once. If the
 // branch is at neither commit, a person has committed since, and it only cleans up.
 func (r *Repo) Recover(ctx context.Context, old, new string) error {
-	if err := r.unlockOwn(); err != nil {
+	if err := r.removeLocks(); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(r.own, forwards))
+	text, err := os.ReadFile(filepath.Join(r.privateDir, forwards))
 	if err != nil || string(text) != old+" "+new {
 		return nil // it wrote nothing, or all
 	}
@@ -243,7 +243,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 		return err
 	}
 	defer unlock()
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 // resume writes the files that a killed read-tree has not written, and notes all of them in our copy of the index. The
 // list is only noted there. A file that is not as in old counts as written. edited are those that are not as in new
 // either: a person has changed them.
-func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited []string, err error) {
+func (r *Repo) resume(ctx context.Context, here privateGit, old, new string) (edited []string, err error) {
 	files, err := r.changes(ctx, old, new)
 	if err != nil {
 		return nil, err
@@ -284,15 +284,15 @@ func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited 
 	if ok && list.name != "" {
 		fmt.Fprintf(&index, "%s %s\t%s\x00", entry.mode, entry.id, list.name)
 	}
-	missing, gone := map[string]bool{}, goneOf(files)
+	missing, gone := map[string]bool{}, deletions(files)
 	for _, c := range files {
-		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.mode, "000000", "0", 1), c.now, c.name)
+		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.newMode, "000000", "0", 1), c.newID, c.name)
 		info, err := os.Lstat(r.path(c.name))
 		isThere := err == nil && !info.IsDir()
-		isOld := !dirty[c.name] && isThere != c.made()
-		missing[c.name] = isOld && !c.gone()
+		isOld := !dirty[c.name] && isThere != c.isAddition()
+		missing[c.name] = isOld && !c.isDeletion()
 		switch {
-		case !c.gone():
+		case !c.isDeletion():
 		case isOld:
 			r.remove(c.name)
 		case isThere:
@@ -310,7 +310,7 @@ func (r *Repo) resume(ctx context.Context, here apart, old, new string) (edited 
 	for _, c := range files {
 		switch {
 		case !dirty[c.name]:
-		case missing[c.name] && !(c.made() && r.isTaken(c.name, gone)), r.isCutShort(ctx, here, c):
+		case missing[c.name] && !(c.isAddition() && r.isTaken(c.name, gone)), r.isCutShort(ctx, here, c):
 			again.WriteString(c.name + "\x00")
 		default:
 			edited = append(edited, c.name)
@@ -332,22 +332,22 @@ func (r *Repo) remove(name string) {
 
 // isCutShort reports whether a file is missing, or has the beginning of its new text alone: git was killed while it
 // wrote the file.
-func (r *Repo) isCutShort(ctx context.Context, here apart, c change) bool {
+func (r *Repo) isCutShort(ctx context.Context, here privateGit, c change) bool {
 	text, err := loopdir.ReadFile(r.top, filepath.FromSlash(c.name), maxIndex)
 	if loopdir.Absent(err) {
 		return true
 	}
-	whole, err2 := here.git(ctx, "cat-file", "blob", c.now)
+	whole, err2 := here.git(ctx, "cat-file", "blob", c.newID)
 	return err == nil && err2 == nil && bytes.HasPrefix(whole, text)
 }
 
 // refresh notes in an index how the files on the disk are.
-func (a apart) refresh(ctx context.Context) {
+func (a privateGit) refresh(ctx context.Context) {
 	_, _ = a.git(ctx, "update-index", "-q", "--refresh") // it fails if something is changed
 }
 
 // dirtyFiles returns the files on the disk that are not as in the index.
-func (a apart) dirtyFiles(ctx context.Context) (map[string]bool, error) {
+func (a privateGit) dirtyFiles(ctx context.Context) (map[string]bool, error) {
 	a.refresh(ctx)
 	names, err := a.names(ctx, "diff-files", "--name-only", "-z")
 	all := map[string]bool{}
@@ -362,7 +362,7 @@ func (r *Repo) OnBranch(ctx context.Context) error {
 	if r.isOn(ctx, r.branch) {
 		return nil
 	}
-	return cmp.Or(r.middle(), fmt.Errorf("%w %s any more: type git switch %s", ErrElsewhere,
+	return cmp.Or(r.middle(), fmt.Errorf("%w %s any more: type git switch %s", ErrOtherBranch,
 		plain.Line(r.branch, 200), plain.Arg(r.branch)))
 }
 
@@ -402,8 +402,9 @@ func (r *Repo) lock(text string) (unlock func(), err error) {
 
 func (r *Repo) indexLock() string { return filepath.Join(r.git, "index.lock") }
 
-// unlockOwn removes what a killed call of ours has left in the git folder: its lock of the index, and half-made files.
-func (r *Repo) unlockOwn() error {
+// removeLocks removes what a killed call of ours has left in the git folder: its lock of the index, and half-made
+// files.
+func (r *Repo) removeLocks() error {
 	for _, name := range []string{"ralph.lock", "index" + asideEnd} {
 		if err := os.Remove(filepath.Join(r.git, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -135,7 +135,7 @@ func TestForwardProcess(t *testing.T) {
 	}
 	o := Options{Project: os.Getenv("RALPH_TEST_PROJECT"), Env: os.Environ(), Except: []string{loops}, List: list}
 	if what != "commit" {
-		o.Own = os.Getenv("RALPH_TEST_OWN")
+		o.PrivateDir = os.Getenv("RALPH_TEST_OWN")
 		o.Keep = true
 	}
 	r, err := Open(t.Context(), o)
@@ -151,7 +151,7 @@ func TestForwardProcess(t *testing.T) {
 	}
 	do := map[string]func(context.Context, string, string) error{
 		"forward": r.Forward, "recover": r.Recover, "commit": func(ctx context.Context, _, _ string) error {
-			_, _, err := r.CommitHere(ctx, proven, nil)
+			_, _, err := r.CommitProject(ctx, proven, nil)
 			return err
 		},
 	}[what]

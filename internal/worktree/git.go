@@ -50,9 +50,9 @@ func (r *Repo) command(args ...string) proc.Cmd {
 	return c
 }
 
-// apart is a work tree and an index that git sees through our own git folder, so that nothing of the repository's
+// privateGit is a work tree and an index that git sees through our own git folder, so that nothing of the repository's
 // configuration counts there.
-type apart struct {
+type privateGit struct {
 	r           *Repo
 	work, index string
 	objects     string // the folder of its objects; "": that of Repo
@@ -60,13 +60,13 @@ type apart struct {
 }
 
 // git runs a git command.
-func (a apart) git(ctx context.Context, args ...string) ([]byte, error) {
+func (a privateGit) git(ctx context.Context, args ...string) ([]byte, error) {
 	return a.feed(ctx, nil, args...)
 }
 
 // feed runs a git command with an input. If a person's gc has just removed the folder that git would write an object
 // into, since it was empty, git creates it when it is asked again.
-func (a apart) feed(ctx context.Context, in []byte, args ...string) (out []byte, err error) {
+func (a privateGit) feed(ctx context.Context, in []byte, args ...string) (out []byte, err error) {
 	for range 3 {
 		c := a.command(args...)
 		c.Stdin = in
@@ -78,14 +78,14 @@ func (a apart) feed(ctx context.Context, in []byte, args ...string) (out []byte,
 	return out, err
 }
 
-func (a apart) command(args ...string) proc.Cmd {
+func (a privateGit) command(args ...string) proc.Cmd {
 	a.r.step(args[0])
 	c := proc.Git(a.r.env, a.r.top, args...)
 	if a.work != "" {
 		c.Dir = a.work
 	}
 	c.Timeout = gitTime
-	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	c.Env = append(c.Env, "GIT_DIR="+a.r.privateDir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_WORK_TREE="+c.Dir)
 	if a.index != "" {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
@@ -103,13 +103,13 @@ func quotePath(path string) string {
 }
 
 // line runs a git command that prints one line.
-func (a apart) line(ctx context.Context, args ...string) (string, error) {
+func (a privateGit) line(ctx context.Context, args ...string) (string, error) {
 	out, err := a.git(ctx, args...)
 	return strings.TrimSpace(string(out)), err
 }
 
 // names runs a git command that prints names, each with a NUL behind it.
-func (a apart) names(ctx context.Context, args ...string) ([]string, error) {
+func (a privateGit) names(ctx context.Context, args ...string) ([]string, error) {
 	out, err := a.git(ctx, args...)
 	return proc.GitTexts(out), err
 }
@@ -144,7 +144,7 @@ func (r *Repo) prepare(ctx context.Context, o Options) error {
 		if o.SHA256 {
 			none["config"] += "[extensions]\n\tobjectFormat = sha256\n"
 		}
-		if err := writeGit(r.own, none); err != nil {
+		if err := writeGit(r.privateDir, none); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (r *Repo) prepare(ctx context.Context, o Options) error {
 			}
 		}
 	}
-	return writeGit(r.own, r.files)
+	return writeGit(r.privateDir, r.files)
 }
 
 // writeGit writes the files of a git folder.

@@ -44,7 +44,7 @@ func (r *Repo) listAt(ctx context.Context, commit string) (l listText, err error
 	if r.lastList.commit == commit {
 		return r.lastList, nil
 	}
-	git := apart{r: r}
+	git := privateGit{r: r}
 	out, err := git.names(ctx, "ls-tree", "-z", "--long", "--full-tree", commit, "--", ":(top,literal)"+r.list)
 	if err != nil {
 		return l, err
@@ -114,7 +114,7 @@ func (r *Repo) withList(ctx context.Context, tree string, l listText) (string, e
 		in.WriteByte('\n')
 	}
 	in.WriteString("ls \"\"\n")
-	out, err := apart{r: r}.feed(ctx, in.Bytes(), "fast-import", "--quiet", "--force")
+	out, err := privateGit{r: r}.feed(ctx, in.Bytes(), "fast-import", "--quiet", "--force")
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +140,7 @@ func (r *Repo) resolveList(ctx context.Context, tree string, conflicts []Conflic
 		return "", false, nil
 	default:
 		l.mode = persons.mode
-		l.text, err = r.mergeList(ctx, apart{r: r}, base.id, other.id, persons.id)
+		l.text, err = r.mergeList(ctx, privateGit{r: r}, base.id, other.id, persons.id)
 		if err != nil {
 			return "", false, ctx.Err() // a person resolves it
 		}
@@ -150,7 +150,7 @@ func (r *Repo) resolveList(ctx context.Context, tree string, conflicts []Conflic
 }
 
 // mergeList merges versions of the list by meaning. An empty base is none.
-func (r *Repo) mergeList(ctx context.Context, git apart, base, other, persons string) ([]byte, error) {
+func (r *Repo) mergeList(ctx context.Context, git privateGit, base, other, persons string) ([]byte, error) {
 	var texts [3][]byte
 	for i, id := range []string{base, other, persons} {
 		if id == "" {
@@ -169,7 +169,7 @@ func (r *Repo) mergeList(ctx context.Context, git apart, base, other, persons st
 // is none.
 func (r *Repo) cutList(files []change) (list change, rest []change) {
 	for _, c := range files {
-		if r.list != "" && c.name == r.list && c.before().regular() && c.after().regular() {
+		if r.list != "" && c.name == r.list && c.oldVersion().regular() && c.newVersion().regular() {
 			list = c
 		} else {
 			rest = append(rest, c)
@@ -180,7 +180,7 @@ func (r *Repo) cutList(files []change) (list change, rest []change) {
 
 // listInIndex returns what the project's index is to have for the list after a merge: the list of the new commit, or
 // what a person has staged, with what the merge changes. ok is false if that cannot be merged.
-func (r *Repo) listInIndex(ctx context.Context, here apart, list change) (v version, ok bool, err error) {
+func (r *Repo) listInIndex(ctx context.Context, here privateGit, list change) (v version, ok bool, err error) {
 	if list.name == "" {
 		return v, true, nil
 	}
@@ -192,13 +192,13 @@ func (r *Repo) listInIndex(ctx context.Context, here apart, list change) (v vers
 	if _, err := fmt.Sscan(out[0], &v.mode, &v.id, &stage); err != nil || stage > 0 { // MODE ID STAGE<tab>NAME
 		return v, false, err
 	}
-	if v == list.before() || v == list.after() {
-		return list.after(), true, nil
+	if v == list.oldVersion() || v == list.newVersion() {
+		return list.newVersion(), true, nil
 	}
 	if !v.regular() {
 		return v, false, nil
 	}
-	text, err := r.mergeList(ctx, here, list.was, list.now, v.id)
+	text, err := r.mergeList(ctx, here, list.oldID, list.newID, v.id)
 	if err != nil {
 		return v, false, ctx.Err()
 	}
@@ -208,7 +208,7 @@ func (r *Repo) listInIndex(ctx context.Context, here apart, list change) (v vers
 }
 
 // putList puts a version of the list into an index that has another one, and refreshes it.
-func (a apart) putList(ctx context.Context, list change, v version) {
+func (a privateGit) putList(ctx context.Context, list change, v version) {
 	if list.name == "" {
 		a.refresh(ctx)
 		return

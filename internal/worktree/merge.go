@@ -84,7 +84,7 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 
 // commitWork makes a commit of a tree, as one of somebody's work.
 func (r *Repo) commitWork(ctx context.Context, w Work, tree, parent string) (string, error) {
-	return apart{r: r}.commit(ctx, tree, w.text(), parent)
+	return privateGit{r: r}.commit(ctx, tree, w.text(), parent)
 }
 
 // Join returns a commit that has the work of two commits, one of the run and another one of a person: one of them if it
@@ -177,12 +177,12 @@ func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, confl
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	for name, commit := range map[string]string{ours: lane, theirs: head} {
-		ref := filepath.Join(r.own, filepath.FromSlash(heads), name)
+		ref := filepath.Join(r.privateDir, filepath.FromSlash(heads), name)
 		if err := os.WriteFile(ref, []byte(commit+"\n"), 0o600); err != nil {
 			return "", nil, err
 		}
 	}
-	git := apart{r: r, index: r.attributes}
+	git := privateGit{r: r, index: r.attributes}
 	out, err := git.git(ctx, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
 	if err != nil && proc.GitExit(err) != 1 {
 		return "", nil, err

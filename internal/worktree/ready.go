@@ -110,7 +110,7 @@ func (r *Repo) hooks(ctx context.Context) (names []string) {
 
 // whole refuses a work tree that has not all files, or not as they are in commits.
 func (r *Repo) whole(ctx context.Context) error {
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err == nil {
 		err = here.regular()
 	}
@@ -141,12 +141,12 @@ func (r *Repo) whole(ctx context.Context) error {
 		}
 		names.WriteString(name + "\x00")
 	}
-	return r.filtered(ctx, here, names.String())
+	return r.refuseFilters(ctx, here, names.String())
 }
 
-// filtered refuses files that go through a program on their way to the disk, such as those of Git LFS. The program
+// refuseFilters refuses files that go through a program on their way to the disk, such as those of Git LFS. The program
 // could be anything that an agent has put there, so lanes do not run it.
-func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
+func (r *Repo) refuseFilters(ctx context.Context, here privateGit, names string) error {
 	if out, err := r.refs(ctx, "config", "--name-only", "--get-regexp", `^filter\.`); err != nil || out == "" {
 		if proc.GitExit(err) == 1 {
 			return nil
@@ -171,11 +171,11 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 	return nil
 }
 
-// here returns the project's work tree with a copy of its index, so that no lock of it is taken.
-func (r *Repo) here(ctx context.Context) (apart, error) {
+// projectGit returns the project's work tree with a copy of its index, so that no lock of it is taken.
+func (r *Repo) projectGit(ctx context.Context) (privateGit, error) {
 	here := r.theirs()
 	here.work = r.top
-	here.index = filepath.Join(r.own, "index-here")
+	here.index = filepath.Join(r.privateDir, "index-here")
 	_ = os.Remove(here.index + ".lock")
 	err := copyIndex(filepath.Join(r.git, "index"), here.index)
 	if err == nil {
@@ -185,7 +185,7 @@ func (r *Repo) here(ctx context.Context) (apart, error) {
 }
 
 // unsplit makes a whole index of a split one, whose other part is in the repository's git folder.
-func (r *Repo) unsplit(ctx context.Context, here apart) error {
+func (r *Repo) unsplit(ctx context.Context, here privateGit) error {
 	all, err := os.ReadDir(r.git)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (r *Repo) unsplit(ctx context.Context, here apart) error {
 		isSplit = true
 		text, err := loopdir.ReadFile(r.git, name, maxIndex)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(r.own, name), text, 0o600)
+			err = os.WriteFile(filepath.Join(r.privateDir, name), text, 0o600)
 		}
 		if err != nil {
 			return err
@@ -213,14 +213,14 @@ func (r *Repo) unsplit(ctx context.Context, here apart) error {
 
 // regular refuses what git would read for ever: pipes, with names under which git looks for rules, or in the .git of a
 // folder below.
-func (a apart) regular() error {
+func (a privateGit) regular() error {
 	return a.irregular(func(path string) error {
 		return fmt.Errorf("%s is no file: remove it", plain.Path(a.work, path))
 	})
 }
 
 // irregular visits what git would read for ever.
-func (a apart) irregular(visit func(path string) error) error {
+func (a privateGit) irregular(visit func(path string) error) error {
 	return filepath.WalkDir(a.work, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // git says so, if it matters
@@ -241,7 +241,7 @@ func (a apart) irregular(visit func(path string) error) error {
 
 // clean refuses a work tree with changes.
 func (r *Repo) clean(ctx context.Context, head string) error {
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (r *Repo) clean(ctx context.Context, head string) error {
 
 // Untracked returns the files that git neither tracks nor ignores, without those of the loops.
 func (r *Repo) Untracked(ctx context.Context) (names []string, err error) {
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (r *Repo) Untracked(ctx context.Context) (names []string, err error) {
 }
 
 // dirty returns the files that a git command lists, without those of the loops.
-func (r *Repo) dirty(ctx context.Context, here apart, shell string) (dirty []string, err error) {
+func (r *Repo) dirty(ctx context.Context, here privateGit, shell string) (dirty []string, err error) {
 	names, err := here.names(ctx, strings.Fields(shell)...)
 	for _, name := range names {
 		if !r.excepted(name) && !r.above(ctx, here, name) {
@@ -282,7 +282,7 @@ func (r *Repo) dirty(ctx context.Context, here apart, shell string) (dirty []str
 }
 
 // above reports whether a folder without tracked files has none but those of the loops.
-func (r *Repo) above(ctx context.Context, here apart, name string) bool {
+func (r *Repo) above(ctx context.Context, here privateGit, name string) bool {
 	if !strings.HasSuffix(name, "/") {
 		return false
 	}

@@ -27,7 +27,7 @@ func (t *Tree) Remove(ctx context.Context, into string) error {
 		if is, err := t.r.contains(ctx, into, s.head); err != nil || !is {
 			return errors.Join(err, fmt.Errorf("branch %s has work that is not merged", t.branch))
 		}
-		if at := t.noted(shown); at != "" {
+		if at := t.readNote(publishedNote); at != "" {
 			_ = t.r.Drop(ctx, t.branch, at) // it stays if somebody has moved it
 		}
 	}

@@ -28,37 +28,37 @@ import (
 
 // Options are what Open needs to know.
 type Options struct {
-	Project string   // absolute: a folder of the repository, or its root; "": a worker has none, and Keep holds
-	Folder  string   // that of the project in its repository, with slashes; "." for the root; "": any
-	Env     []string // where programs and the user's files are
-	SHA256  bool     // without Project: the run's repository has ids of SHA-256
-	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
-	List    List     // of them, a file of which merges change a part
-	Tracked []string // files below the project that are committed only if git tracks them already
-	Own     string   // a folder for the files of this package; "": a temporary one
-	Keep    bool     // with Own: what is there stays, and has objects of its own
-	Branch  string   // the loop's branch; "": the one that is checked out
-	For     string   // who needs the repository, in errors, in the plural; "": lanes
-	Without string   // what a person does to work without that; "": work without lanes
+	Project    string   // absolute: a folder of the repository, or its root; "": a worker has none, and Keep holds
+	Folder     string   // that of the project in its repository, with slashes; "." for the root; "": any
+	Env        []string // where programs and the user's files are
+	SHA256     bool     // without Project: the run's repository has ids of SHA-256
+	Except     []string // files and folders below the project that no lane commits and no merge changes: the loops'
+	List       List     // of them, a file of which merges change a part
+	Tracked    []string // files below the project that are committed only if git tracks them already
+	PrivateDir string   // a folder for the files of this package; "": a temporary one
+	Keep       bool     // with PrivateDir: what is there stays, and has objects of its own
+	Branch     string   // the loop's branch; "": the one that is checked out
+	For        string   // who needs the repository, in errors, in the plural; "": lanes
+	Without    string   // what a person does to work without that; "": work without lanes
 }
 
 // Repo is the repository of a project. Its methods may be called at the same time. The names of files that they
 // return are relative to the project, with slashes; a file that is not in the project begins with "../".
 type Repo struct {
-	env     []string
-	users   string // see Options.For
-	without string
-	top     string // the root of the project's work tree
-	prefix  string // the project below top, with slashes; "" for top
-	except  []string
-	list    string   // the file of Options.List, from the root; "": none
-	tracked []string // see Options.Tracked
-	git     string   // the git folder of the project's work tree
-	common  string   // the git folder of the whole repository
-	own     string   // our git folder; see apart
-	keep    bool     // see Options.Keep
-	objects string   // the folder of what we write: our own, or that of the repository
-	branch  string
+	env        []string
+	users      string // see Options.For
+	without    string
+	top        string // the root of the project's work tree
+	prefix     string // the project below top, with slashes; "" for top
+	except     []string
+	list       string   // the file of Options.List, from the root; "": none
+	tracked    []string // see Options.Tracked
+	git        string   // the git folder of the project's work tree
+	common     string   // the git folder of the whole repository
+	privateDir string   // our git folder; see privateGit
+	keep       bool     // see Options.Keep
+	objects    string   // the folder of what we write: our own, or that of the repository
+	branch     string
 
 	attributes string            // an index that has the files with attributes for merges
 	files      map[string]string // those of our git folder that a lane's has, too
@@ -80,7 +80,7 @@ type Repo struct {
 // Open finds the repository of a project, and its branch. Close frees what it makes. It is an error if there is no
 // repository, or no branch; the error says what to do.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	r := &Repo{env: o.Env, branch: o.Branch, own: o.Own, keep: o.Keep, step: func(string) {}}
+	r := &Repo{env: o.Env, branch: o.Branch, privateDir: o.PrivateDir, keep: o.Keep, step: func(string) {}}
 	r.users = cmp.Or(o.For, "lanes")
 	r.without = cmp.Or(o.Without, "work without lanes")
 	err := r.locate(ctx, o)
@@ -101,19 +101,19 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		r.tracked = append(r.tracked, path.Join(r.prefix, name))
 	}
 	switch {
-	case r.own == "":
-		r.own, err = os.MkdirTemp("", "ralph-git-")
+	case r.privateDir == "":
+		r.privateDir, err = os.MkdirTemp("", "ralph-git-")
 	case r.keep:
-		err = os.MkdirAll(r.own, 0o700)
+		err = os.MkdirAll(r.privateDir, 0o700)
 	default:
-		err = errors.Join(os.RemoveAll(r.own), os.Mkdir(r.own, 0o700)) // one that was killed has left it
+		err = errors.Join(os.RemoveAll(r.privateDir), os.Mkdir(r.privateDir, 0o700)) // one that was killed has left it
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.objects = r.theirs().objects
 	if r.keep {
-		r.objects = filepath.Join(r.own, "objects")
+		r.objects = filepath.Join(r.privateDir, "objects")
 		r.sweep()
 	}
 	if err := r.prepare(ctx, o); err != nil {
@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 
 // sweep removes unfinished files that a killed process has left.
 func (r *Repo) sweep() {
-	for dir, prefix := range map[string]string{r.own: copies, r.objects: imports} {
+	for dir, prefix := range map[string]string{r.privateDir: copies, r.objects: imports} {
 		all, _ := os.ReadDir(dir)
 		for _, entry := range all {
 			if strings.HasPrefix(entry.Name(), prefix) {
@@ -139,7 +139,7 @@ func (r *Repo) sweep() {
 func (r *Repo) locate(ctx context.Context, o Options) error {
 	below := filepath.FromSlash(o.Folder)
 	if o.Project == "" {
-		r.top, r.git, r.common = o.Own, o.Own, o.Own
+		r.top, r.git, r.common = o.PrivateDir, o.PrivateDir, o.PrivateDir
 	} else {
 		project, err := filepath.EvalSymlinks(o.Project)
 		if err != nil {
@@ -176,7 +176,7 @@ func (r *Repo) Close() {
 }
 
 // Delete removes all files of this package. The lanes that are there cannot be opened again.
-func (r *Repo) Delete() { _ = loopdir.RemoveAll(r.own) }
+func (r *Repo) Delete() { _ = loopdir.RemoveAll(r.privateDir) }
 
 // find finds the git folders and the branch.
 func (r *Repo) find(ctx context.Context) error {
@@ -345,7 +345,7 @@ func (r *Repo) Descends(ctx context.Context, commit, from string) (bool, error) 
 	if known, _ := r.bases.Load(commit); commit == from || known == from {
 		return true, nil
 	}
-	_, err := apart{r: r}.git(ctx, "merge-base", "--is-ancestor", from, commit)
+	_, err := privateGit{r: r}.git(ctx, "merge-base", "--is-ancestor", from, commit)
 	if err != nil && proc.GitExit(err) == 1 {
 		return false, nil
 	}

@@ -24,7 +24,9 @@ import (
 func (r *Repo) hasOwnObjects() bool { return r.objects != r.theirs().objects }
 
 // theirs is git with the objects of the person's repository.
-func (r *Repo) theirs() apart { return apart{r: r, objects: filepath.Join(r.common, "objects")} }
+func (r *Repo) theirs() privateGit {
+	return privateGit{r: r, objects: filepath.Join(r.common, "objects")}
+}
 
 // Fetch copies a commit of the person's repository, with its history, into the objects of the run, unless it is there.
 func (r *Repo) Fetch(ctx context.Context, commit string) error {
@@ -35,13 +37,13 @@ func (r *Repo) Fetch(ctx context.Context, commit string) error {
 	}
 	var err error
 	if r.published != commit && !r.Has(ctx, commit) {
-		err = r.copyObjects(ctx, r.theirs(), apart{r: r}, commit, r.fetched, 0)
+		err = r.copyObjects(ctx, r.theirs(), privateGit{r: r}, commit, r.fetched, 0)
 	}
 	if err != nil && r.fetched != "" { // a person has rewritten the history, and thrown the old one away
-		err = r.copyObjects(ctx, r.theirs(), apart{r: r}, commit, "", 0)
+		err = r.copyObjects(ctx, r.theirs(), privateGit{r: r}, commit, "", 0)
 	}
 	if err == nil && r.fetched == "" && len(r.tags) > 0 {
-		err = r.copyObjects(ctx, r.theirs(), apart{r: r}, strings.Join(r.tagIDs(), "\n"), commit, maxLoose)
+		err = r.copyObjects(ctx, r.theirs(), privateGit{r: r}, strings.Join(r.tagIDs(), "\n"), commit, maxLoose)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot copy commit %.12s: %w", commit, err)
@@ -101,7 +103,7 @@ func (r *Repo) withdraw() {
 
 // copyWhole copies a commit into the person's repository, and checks that none of its objects is missing there.
 func (r *Repo) copyWhole(ctx context.Context, commit, has string) error {
-	if err := r.copyObjects(ctx, apart{r: r}, r.theirs(), commit, has, maxLoose); err != nil {
+	if err := r.copyObjects(ctx, privateGit{r: r}, r.theirs(), commit, has, maxLoose); err != nil {
 		return err
 	}
 	args := []string{"rev-list", "--objects", "--quiet", commit}
@@ -121,8 +123,8 @@ const copies = "copy-"
 // copyObjects copies what want has, and the commit has has not, from one place to another. want is a commit, or ids on
 // several lines; an empty has means all. Up to loose objects become files of their own; a copy that is cut short may
 // leave some of them. What comes from an agent is checked as git fsck does.
-func (r *Repo) copyObjects(ctx context.Context, from, to apart, want, has string, loose uint32) error {
-	f, err := os.CreateTemp(r.own, copies)
+func (r *Repo) copyObjects(ctx context.Context, from, to privateGit, want, has string, loose uint32) error {
+	f, err := os.CreateTemp(r.privateDir, copies)
 	if err != nil {
 		return err
 	}
@@ -182,7 +184,7 @@ func (t *Tree) take(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	err = t.r.copyObjects(ctx, apart{r: t.r, alternate: objects}, apart{r: t.r}, head, t.tip, maxLoose)
+	err = t.r.copyObjects(ctx, privateGit{r: t.r, alternate: objects}, privateGit{r: t.r}, head, t.tip, maxLoose)
 	t.restoreAlternates()
 	return err
 }

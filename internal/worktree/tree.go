@@ -19,18 +19,18 @@ import (
 // own, which borrows the objects of the run. It is created again whenever the run has taken what is in it. One
 // goroutine at a time may use a Tree.
 type Tree struct {
-	r      *Repo
-	dir    string
-	branch string   // that the agent is on
-	base   string   // the commit of the loop's branch from which the lane's work begins
-	tip    string   // the commit with which the agent's .git began
-	name   string   // of our files about it
-	index  string   // our index of it, which no agent writes
-	left   []string // see Left; from the root
-	agents string   // the agent's last commit, or the base, at the last Commit
+	r            *Repo
+	dir          string
+	branch       string   // that the agent is on
+	base         string   // the commit of the loop's branch from which the lane's work begins
+	tip          string   // the commit with which the agent's .git began
+	name         string   // of our files about it
+	index        string   // our index of it, which no agent writes
+	buildOutputs []string // see BuildOutputs; from the root
+	agents       string   // the agent's last commit, or the base, at the last Commit
 
-	only   string           // the folder of the project's own work tree that is committed; "": all
-	drafts map[string]Draft // of that work tree: see CommitHere
+	scope  string           // the folder of the project's own work tree that is committed; "": all
+	drafts map[string]Draft // of that work tree: see CommitProject
 }
 
 // Dir returns the root of the work tree.
@@ -48,16 +48,16 @@ func (t *Tree) Base() string { return t.base }
 const (
 	tips          = "tips"
 	half          = "half"
-	shown         = "published"
+	publishedNote = "published"
 	conflictFiles = "conflicts"
-	prepared      = "prepared"
+	preparedNote  = "prepared"
 	indexes       = "indexes"
 )
 
-var kinds = []string{tips, half, shown, conflictFiles, prepared, indexes}
+var kinds = []string{tips, half, publishedNote, conflictFiles, preparedNote, indexes}
 
 // file returns the path of one of our files about the tree.
-func (t *Tree) file(kind string) string { return filepath.Join(t.r.own, kind, t.name) }
+func (t *Tree) file(kind string) string { return filepath.Join(t.r.privateDir, kind, t.name) }
 
 // note writes one of our files about the tree.
 func (t *Tree) note(kind, text string) error { return os.WriteFile(t.file(kind), []byte(text), 0o600) }
@@ -71,17 +71,17 @@ func (t *Tree) forget(kind string) error {
 	return err
 }
 
-// noted returns what is in one of our files about the tree; "": there is no such file.
-func (t *Tree) noted(kind string) string {
+// readNote returns what is in one of our files about the tree; "": there is no such file.
+func (t *Tree) readNote(kind string) string {
 	text, _ := os.ReadFile(t.file(kind))
 	return string(text)
 }
 
 // Prepared returns with what SetPrepared was called last for the tree, "" if it was not since its folder was made.
-func (t *Tree) Prepared() string { return t.noted(prepared) }
+func (t *Tree) Prepared() string { return t.readNote(preparedNote) }
 
 // SetPrepared notes from what the tree got what it needs beside the files of commits.
-func (t *Tree) SetPrepared(inputs string) error { return t.note(prepared, inputs) }
+func (t *Tree) SetPrepared(inputs string) error { return t.note(preparedNote, inputs) }
 
 // Add makes a tree at dir with the files of the commit base, on a branch of its own; "": it is the merger's. If it is
 // there, Add opens it as it is, with its work: also if an earlier call was killed. If only its folder is gone, it has
@@ -94,7 +94,7 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		r.attributes = t.index // the merger's: it has the files that were merged last
 	}
 	for _, kind := range kinds {
-		if err := os.MkdirAll(filepath.Join(r.own, kind), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(r.privateDir, kind), 0o700); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	t.tip = t.noted(tips)
+	t.tip = t.readNote(tips)
 	isKnown := isID(t.tip)
 	if !isKnown {
 		t.tip = base
@@ -111,17 +111,17 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 		}
 	}
 	_, isNew := os.Lstat(t.index) // it is the last thing that a checkout writes
-	to := t.noted(half)
+	to := t.readNote(half)
 	if !isID(to) {
 		to = t.tip
 		if gone == nil && isNew == nil {
 			return t, nil
 		}
-		_ = t.forget(prepared)
+		_ = t.forget(preparedNote)
 	}
 	all, _ := os.ReadDir(dir)
-	isLost := !isKnown && !isID(t.noted(half)) && len(all) > 0 // somebody has deleted the repository of the run
-	if !r.Has(ctx, to) {                                       // a branch of the repository alone has it
+	isLost := !isKnown && !isID(t.readNote(half)) && len(all) > 0 // somebody has deleted the repository of the run
+	if !r.Has(ctx, to) {                                          // a branch of the repository alone has it
 		if err := r.Fetch(ctx, to); err != nil {
 			return nil, err
 		}
@@ -167,7 +167,7 @@ func (t *Tree) head() string {
 		text, _ = loopdir.ReadFile(git, filepath.FromSlash(name), maxRules)
 		at = strings.TrimSpace(string(text))
 		if at == "" {
-			at = packed(git, name)
+			at = packedRef(git, name)
 		}
 	}
 	if !isID(at) {
@@ -176,8 +176,8 @@ func (t *Tree) head() string {
 	return at
 }
 
-// packed returns the commit of a ref that git has packed, as git-pack-refs(1) has it; "": there is no such ref.
-func packed(git, name string) string {
+// packedRef returns the commit of a ref that git has packed, as git-pack-refs(1) has it; "": there is no such ref.
+func packedRef(git, name string) string {
 	text, _ := loopdir.ReadFile(git, "packed-refs", maxIndex)
 	for line := range strings.Lines(string(text)) {
 		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -221,7 +221,7 @@ func (t *Tree) renew(commit string) error {
 // alternates returns the file that has git borrow the objects of the run.
 func (t *Tree) alternates() string { return quotePath(filepath.ToSlash(t.r.objects)) + "\n" }
 
-func (t *Tree) files() apart { return apart{r: t.r, work: t.dir, index: t.index} }
+func (t *Tree) files() privateGit { return privateGit{r: t.r, work: t.dir, index: t.index} }
 
 // Reset sets the tree to exactly a commit, which is the base of what comes. Files that git ignores stay; all others
 // that are not in the commit go, and so do those of the loops.
@@ -265,7 +265,7 @@ func (t *Tree) Take(ctx context.Context, commit string) error {
 
 // Publish gives the repository the tree's branch, with what was taken from the tree last.
 func (t *Tree) Publish(ctx context.Context) error {
-	return errors.Join(t.note(shown, t.tip), t.r.Point(ctx, t.branch, t.tip))
+	return errors.Join(t.note(publishedNote, t.tip), t.r.Point(ctx, t.branch, t.tip))
 }
 
 // WriteFile replaces a file below the project's folder in the tree, and creates the folders above it. An agent could

@@ -25,7 +25,7 @@ type world struct {
 
 // TestMain removes what tests leave that kill a process, or do not close a Repo.
 func TestMain(m *testing.M) {
-	gittest.Apart()
+	gittest.Isolate()
 	dir, err := os.MkdirTemp("", "worktree-")
 	if err == nil {
 		err = os.Setenv("TMPDIR", dir)
@@ -78,7 +78,7 @@ func (w *world) open() *Repo {
 
 // options are those of a run with lanes.
 func (w *world) options() Options {
-	return Options{Project: w.project, Env: w.env(), Except: []string{loops}, List: list, Own: w.own(), Keep: true}
+	return Options{Project: w.project, Env: w.env(), Except: []string{loops}, List: list, PrivateDir: w.own(), Keep: true}
 }
 
 // own is the repository of the run.

@@ -18,10 +18,10 @@ import (
 // a session ended does not know what that session cost. It says that it could not.
 var ErrCost = errors.New("the costs differ")
 
-// Complete returns what is wrong with the files of a run whose loop is complete. record is the path of its run.json,
+// CheckFiles returns what is wrong with the files of a run whose loop is complete. record is the path of its run.json,
 // folder the project's folder with iterations.jsonl. Each session is in there once, each iteration counts once, and
 // what they cost is the sum of the record. If the run has a chain, its steps have those iterations, too.
-func Complete(record, folder string) error {
+func CheckFiles(record, folder string) error {
 	data, err := os.ReadFile(record)
 	if err != nil {
 		return err

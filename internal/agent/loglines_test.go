@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTold retells the output of agents.
-func TestTold(t *testing.T) {
+// TestLogLines retells the output of agents.
+func TestLogLines(t *testing.T) {
 	session := strings.Join([]string{
 		begins, says, toolUse("t1", "Bash", `{"command":"go test\n ./..."}`), toolResult("t1"),
 		strings.Replace(says, "a text", `\u001b[31mred\u202e`, 1), says, "\x1b]0;title\x07 no JSON",
@@ -25,7 +25,7 @@ func TestTold(t *testing.T) {
 		{Row{Output: OutputText}, "one\n\n\x1b[1mtwo\x1b[0m\nlast", false, 9, []string{"one", "two", "last"}},
 		{Row{Output: OutputText}, "", true, 9, nil},
 	} {
-		if got := tc.row.Told([]byte(tc.log), tc.cut, tc.most); !slices.Equal(got, tc.want) {
+		if got := tc.row.LogLines([]byte(tc.log), tc.cut, tc.most); !slices.Equal(got, tc.want) {
 			t.Errorf("%q is told as %q, want %q", tc.log, got, tc.want)
 		}
 	}

@@ -26,11 +26,11 @@ import (
 // maxWork is how many bytes the work of one session may have.
 const maxWork = jobs.MaxWork
 
-// usualSlack is the slack of Hands: git may take its time for a bundle at both ends.
+// usualSlack is the slack of a Dispatcher: git may take its time for a bundle at both ends.
 const usualSlack = 2 * unbundling
 
-// Hands give the sessions of a run to workers.
-type Hands struct {
+// Dispatcher gives the sessions of a run to workers.
+type Dispatcher struct {
 	hub     *jobs.Hub
 	version string        // of this program
 	wait    time.Duration // for a worker to come
@@ -43,14 +43,14 @@ type Hands struct {
 // Open starts the engine of a run, or connects to it. lanes are those of an earlier process of the run. wait is how
 // long a feature may wait for a worker. say tells people what happens.
 func Open(ctx context.Context, o jobs.Options, lanes []record.Lane, version string, wait time.Duration,
-	say func(string)) (*Hands, error) {
+	say func(string)) (*Dispatcher, error) {
 	o.Log = say
 	for _, l := range lanes {
 		c := l.Current
 		switch {
 		case c == nil || c.Claim == nil:
 		case c.HasEnded():
-			o.Kept = append(o.Kept, c.Claim.ID)
+			o.AcceptedIDs = append(o.AcceptedIDs, c.Claim.ID)
 		default:
 			o.Claims = append(o.Claims, jobs.Claim{
 				Feature: keyOf(c.Feature), ID: c.Claim.ID, Attempt: c.Claim.Attempt, Machine: c.Claim.Machine,
@@ -62,27 +62,29 @@ func Open(ctx context.Context, o jobs.Options, lanes []record.Lane, version stri
 	if err != nil {
 		return nil, err
 	}
-	return &Hands{hub: hub, version: version, wait: wait, slack: usualSlack}, nil
+	return &Dispatcher{hub: hub, version: version, wait: wait, slack: usualSlack}, nil
 }
 
 // Close ends the engine.
-func (h *Hands) Close() { _ = h.hub.Close() }
+func (h *Dispatcher) Close() { _ = h.hub.Close() }
 
 // Address returns what a worker types.
-func (h *Hands) Address() string { return h.hub.Address() }
+func (h *Dispatcher) Address() string { return h.hub.Address() }
 
 // Judge says whether anything came of a session that a worker has handed in.
-func (h *Hands) Judge(w run.Worked, useful bool) { h.hub.Judge(w.Worker, w.Machine, useful, w.Took) }
+func (h *Dispatcher) Judge(w run.SessionResult, useful bool) {
+	h.hub.Judge(w.Worker, w.Machine, useful, w.Took)
+}
 
 // Leave takes a feature from the worker that has it, if Work was not called for it yet.
-func (h *Hands) Leave(feature string) { h.hub.Leave(keyOf(feature)) }
+func (h *Dispatcher) Leave(feature string) { h.hub.Leave(keyOf(feature)) }
 
 // keyOf returns a feature's name in the engine.
 func keyOf(feature string) string { return cmp.Or(feature, "(the loop as a whole)") }
 
 // session is one that a worker is to work.
 type session struct {
-	*Hands
+	*Dispatcher
 	run.Job
 	tip   string // the commit of the lane
 	order order  // of a session that an earlier process of the run has offered only the commit is known
@@ -92,20 +94,20 @@ type session struct {
 
 // Work has a worker run a session, and takes its commit into the lane's folder. An error of the engine ends the
 // session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
-func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
-	s := &session{Hands: h, Job: j}
+func (h *Dispatcher) Work(ctx context.Context, j run.Job) run.SessionResult {
+	s := &session{Dispatcher: h, Job: j}
 	begin := time.Now()
 	got, err := s.work(ctx)
 	if err == nil {
-		done := run.Worked{Worker: got.Claim.Worker(), Machine: got.Machine, Kept: func() { s.offer.End(true) }}
-		done.Ended = got.report.ended()
+		done := run.SessionResult{Worker: got.Claim.Worker(), Machine: got.Machine, Confirm: func() { s.offer.End(true) }}
+		done.Result = got.report.result()
 		done.Took = min(done.Took, time.Since(got.Since)) // what the worker says of it could be a year
 		return done
 	}
 	if s.offer != nil {
 		s.offer.End(false)
 	}
-	done := run.Worked{}
+	done := run.SessionResult{}
 	done.ExitCode, done.Took = -1, time.Since(begin)
 	done.Class, done.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
 	switch {
@@ -124,8 +126,8 @@ type work struct {
 	report report
 }
 
-// errAnew means that the session is to be offered as a new one.
-var errAnew = errors.New("the session begins anew")
+// errRestart means that the session is to be offered as a new one.
+var errRestart = errors.New("the session begins anew")
 
 func (s *session) work(ctx context.Context) (got work, err error) {
 	defer s.forget()
@@ -146,12 +148,12 @@ func (s *session) work(ctx context.Context) (got work, err error) {
 			if err == nil || s.isOurs(ctx) {
 				return got, err
 			}
-			if !errors.Is(err, errAnew) {
+			if !errors.Is(err, errRestart) {
 				s.offer.Refuse(got.Claim, plain.Line(err.Error(), 300))
 				got, err = work{}, nil
 			}
 		}
-		if errors.Is(err, errAnew) {
+		if errors.Is(err, errRestart) {
 			got = work{}
 			err = s.begin(ctx)
 		}
@@ -203,7 +205,7 @@ func (s *session) begin(ctx context.Context) error {
 	}
 	s.order = order{
 		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Session.Row.Name,
-		Model: s.Session.Asked.Model, Effort: s.Session.Asked.Effort, Prompt: s.Session.Prompt, Commit: s.tip,
+		Model: s.Session.Options.Model, Effort: s.Session.Options.Effort, Prompt: s.Session.Prompt, Commit: s.tip,
 		Timeout: s.Session.Limit, Idle: s.Session.Idle,
 	}
 	body, err := s.store(ctx)
@@ -245,7 +247,7 @@ func (s *session) await(ctx context.Context) (jobs.Submission, error) {
 		claim := s.offer.Claim()
 		switch {
 		case claim == nil && s.Claim != nil:
-			return jobs.Submission{}, errAnew // nobody else can have a session that was resumed
+			return jobs.Submission{}, errRestart // nobody else can have a session that was resumed
 		case claim == nil:
 			idle += time.Second
 		case time.Since(claim.Since) > s.Session.Limit+s.slack:
@@ -267,7 +269,7 @@ func (s *session) bases(ctx context.Context) error {
 	if err != nil || s.tip == root {
 		return err
 	}
-	name := s.own("bundle")
+	name := s.newFileName("bundle")
 	err = s.Repo.Bundle(ctx, s.hub.Path(name), root, s.tip)
 	if err != nil && strings.Contains(err.Error(), "empty bundle") { // the first bundle has the commit
 		return nil
@@ -298,8 +300,8 @@ func (s *session) first(ctx context.Context) (root string, err error) {
 	return s.root, err
 }
 
-// own returns a name for a file of this session.
-func (s *session) own(kind string) string {
+// newFileName returns a name for a file of this session.
+func (s *session) newFileName(kind string) string {
 	name := kind + "-" + rand.Text()
 	s.files = append(s.files, name)
 	return name
@@ -328,7 +330,7 @@ func (s *session) list() error {
 	o.List = filepath.ToSlash(s.List)
 	o.Tag = s.Reading.Tag
 	o.Skip = s.Reading.Skip
-	o.ListText = s.own("list")
+	o.ListText = s.newFileName("list")
 	return os.WriteFile(s.hub.Path(o.ListText), text, 0o600)
 }
 
@@ -339,7 +341,7 @@ func (s *session) notes() error {
 		return nil
 	}
 	s.order.Notes = filepath.ToSlash(s.Notes)
-	s.order.NotesText = s.own("notes")
+	s.order.NotesText = s.newFileName("notes")
 	return os.WriteFile(s.hub.Path(s.order.NotesText), text, 0o600)
 }
 
@@ -349,7 +351,7 @@ func (s *session) take(ctx context.Context, got work) error {
 	if err != nil {
 		return err
 	}
-	notes := noted(s.Job, got.report.Notes)
+	notes := withNotes(s.Job, got.report.Notes)
 	if got.report.Commit != s.order.Commit {
 		if err := s.bring(ctx, got); err != nil {
 			return err
@@ -398,15 +400,15 @@ func (s *session) bring(ctx context.Context, got work) error {
 func (s *session) join(ctx context.Context, commit string) error {
 	conflicts, err := s.Tree.Join(ctx, commit)
 	if err != nil || len(conflicts) > 0 {
-		return errors.Join(errAnew, err)
+		return errors.Join(errRestart, err)
 	}
 	return nil
 }
 
-// noted returns the lane's copy of progress.txt with what a worker's agent has noted; nil: there is nothing to write.
-// The run takes it from there, as it does with an agent here, but for lines of the header. It is cleaned before: a
-// control character could hide such a line.
-func noted(j run.Job, notes string) []byte {
+// withNotes returns the lane's copy of progress.txt with what a worker's agent has noted; nil: there is nothing to
+// write. The run takes it from there, as it does with an agent here, but for lines of the header. It is cleaned before:
+// a control character could hide such a line.
+func withNotes(j run.Job, notes string) []byte {
 	notes = plain.Text(notes, loopdir.MaxNoted)
 	if notes == "" || j.Notes == "" {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Unanswered says what keeps the client's stops from the hook, and what a person does about it; both are empty if
+// HookProblem says what keeps the client's stops from the hook, and what a person does about it; both are empty if
 // nothing does. It costs no process.
-func (in Install) Unanswered() (why, fix string) {
+func (in Install) HookProblem() (why, fix string) {
 	files := in.Settings(in.Scopes...)
 	why, fix = in.SwitchedOff(files...)
 	if why == "" {
@@ -29,7 +29,7 @@ func (in Install) SwitchedOff(files ...Settings) (why, fix string) {
 	if !in.Strict || i < 0 || !files[i].Disabled.Bool() {
 		return "", ""
 	}
-	why = in.shown(files[i]) + ` has "disableAllHooks": true, so the loop cannot work`
+	why = in.displayPath(files[i]) + ` has "disableAllHooks": true, so the loop cannot work`
 	return why, "take that out, or set it to false"
 }
 
@@ -76,7 +76,7 @@ func (in Install) NoCall(s Settings, h *Hook) (why, fix string) {
 	if err == nil {
 		return "", ""
 	}
-	why = fmt.Sprintf("the entry for %s in %s is no call of the hook: %s", h.Event, in.shown(s),
+	why = fmt.Sprintf("the entry for %s in %s is no call of the hook: %s", h.Event, in.displayPath(s),
 		plain.Line(err.Error(), 300))
 	return why, in.Init() + " --settings " + s.Scope
 }
@@ -88,7 +88,7 @@ func (in Install) Runs(s Settings, h *Hook) (path, why, fix string) {
 	if !h.Exec || err == nil {
 		return path, "", ""
 	}
-	why = fmt.Sprintf("the entry in %s runs %s, which is missing or not a program", in.shown(s), name)
+	why = fmt.Sprintf("the entry in %s runs %s, which is missing or not a program", in.displayPath(s), name)
 	return "", why, "put it there, or run: " + in.Init()
 }
 
@@ -100,4 +100,4 @@ func (in Install) Init() string {
 	return "ralph-stop-hook init --client " + in.Name
 }
 
-func (in Install) shown(s Settings) string { return plain.Path(in.Project, s.Path) }
+func (in Install) displayPath(s Settings) string { return plain.Path(in.Project, s.Path) }

@@ -9,23 +9,23 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// Hands run the sessions of lanes somewhere else.
-type Hands interface {
+// Dispatcher runs the sessions of lanes somewhere else.
+type Dispatcher interface {
 	// Work runs a session, and leaves what it did in the lane's folder. It returns when the session is over, or ctx
 	// ends. It may be called for several lanes at a time.
-	Work(ctx context.Context, j Job) Worked
+	Work(ctx context.Context, j Job) SessionResult
 	// Leave takes a feature from the worker that has it, if Work was not called for it yet.
 	Leave(feature string)
 	// Judge says whether a session was merged. Who works in vain again and again gets less.
-	Judge(w Worked, merged bool)
+	Judge(w SessionResult, merged bool)
 	Close()
 }
 
-// Worked is a session of a lane that is over.
-type Worked struct {
-	agent.Ended
+// SessionResult is a session of a lane that is over.
+type SessionResult struct {
+	agent.Result
 	Worker, Machine string // who has worked it, cleaned; "": this process
-	Kept            func() // is called when the record has the session's end; nil: nobody waits for that
+	Confirm         func() // is called when the record has the session's end; nil: nobody waits for that
 }
 
 // Job is a session of a lane. Nobody else uses the lane's folder while it is worked.
@@ -45,24 +45,26 @@ type Job struct {
 	Save func(*record.Claim) error
 }
 
-// work runs a session of a lane, here or by the run's hands.
-func (l *lanes) work(one *lane, tree *worktree.Tree, feature string, claim *record.Claim, s agent.Session) Worked {
-	if l.hands == nil {
-		return Worked{Ended: s.Run(l.sessions)}
+// work runs a session of a lane, here or by the dispatcher.
+func (l *lanes) work(
+	one *lane, tree *worktree.Tree, feature string, claim *record.Claim, s agent.Session,
+) SessionResult {
+	if l.dispatcher == nil {
+		return SessionResult{Result: s.Run(l.sessions)}
 	}
-	return l.hands.Work(l.sessions, Job{
+	return l.dispatcher.Work(l.sessions, Job{
 		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: tree, List: l.list,
 		Reading: l.reading, Notes: l.notes, Claim: claim,
 		Save: func(claim *record.Claim) error {
 			saved := make(chan error, 1)
-			l.heard <- heard{lane: one, claimed: &claimed{claim, saved}}
+			l.messages <- laneMessage{lane: one, claim: &claimMessage{claim, saved}}
 			return <-saved
 		},
 	})
 }
 
-// claimed is who has the session of a lane. saved gets whether the record has it.
-type claimed struct {
+// claimMessage is who has the session of a lane. saved gets whether the record has it.
+type claimMessage struct {
 	claim *record.Claim
 	saved chan error
 }

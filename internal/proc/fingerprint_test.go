@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestKept compares environments with one that was kept.
-func TestKept(t *testing.T) {
+// TestFingerprint compares environments with one that was kept.
+func TestFingerprint(t *testing.T) {
 	then := []string{"PATH=/bin", "HOME=/h", "SAME=s", "OTHER=o", "EMPTY=", "TWICE=1", "TWICE=2", "GONE=g", "x"}
-	kept := Keep(then, "salt")
+	kept := FingerprintEnv(then, "salt")
 	now := []string{
 		"PATH=/own", "XDG_CONFIG_HOME=/own", "SAME=s", "OTHER=p", "EMPTY=", "TWICE=2", "TWICE=1", "NEW=n", "ASKED=a",
 		"x",
@@ -32,14 +32,14 @@ func TestKept(t *testing.T) {
 	if text := fmt.Sprint(kept.Sums); strings.Contains(text, "/bin") || len(kept.Sums["SAME"]) != 32 {
 		t.Errorf("not hashes: %s", text)
 	}
-	if other := Keep(then, "other salt"); other.Sums["SAME"] == kept.Sums["SAME"] {
+	if other := FingerprintEnv(then, "other salt"); other.Sums["SAME"] == kept.Sums["SAME"] {
 		t.Error("the salt makes no difference")
 	}
 }
 
-// TestKeptNothing has no hashes: nothing is as it was.
-func TestKeptNothing(t *testing.T) {
-	none := Kept{Values: map[string]string{"PATH": "/bin"}}
+// TestFingerprintEmpty has no hashes: nothing is as it was.
+func TestFingerprintEmpty(t *testing.T) {
+	none := EnvFingerprint{Values: map[string]string{"PATH": "/bin"}}
 	same, _ := none.Same([]string{"A=1", "PATH=/own", "HOME=/own"}, nil)
 	if !slices.Equal(same, []string{"PATH=/bin"}) {
 		t.Errorf("%q", same)
@@ -51,7 +51,7 @@ func BenchmarkSame(b *testing.B) {
 	for i := range 60 {
 		env = append(env, fmt.Sprintf("VARIABLE_%d=%s", i, strings.Repeat("x", 40)))
 	}
-	kept := Keep(env, "salt")
+	kept := FingerprintEnv(env, "salt")
 	for b.Loop() {
 		kept.Same(env, nil)
 	}

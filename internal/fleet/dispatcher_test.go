@@ -74,16 +74,16 @@ func TestReadReport(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", 3*maxText) + "the end"
-	e := report{Took: -1, Denied: -1, Message: long, Problem: "\x1b[31m" + long, Model: long, Refused: "a\nb"}.ended()
+	e := report{Took: -1, Denied: -1, Message: long, Problem: "\x1b[31m" + long, Model: long, Refused: "a\nb"}.result()
 	switch {
 	case e.Took != 0 || e.Denied != 0:
 		t.Errorf("it took %v, and %d were denied", e.Took, e.Denied)
 	case len(e.Message) != maxText || !strings.HasSuffix(e.Message, "the end"):
 		t.Errorf("the message has %d bytes", len(e.Message))
-	case len(e.Problem) > 400 || len(e.Heard.Model) > 100 || strings.ContainsAny(e.Problem+e.Refused, "\x1b\n"):
-		t.Errorf("problem %q, model %q, refused %q", e.Problem, e.Heard.Model, e.Refused)
+	case len(e.Problem) > 400 || len(e.Activity.Model) > 100 || strings.ContainsAny(e.Problem+e.Refused, "\x1b\n"):
+		t.Errorf("problem %q, model %q, refused %q", e.Problem, e.Activity.Model, e.Refused)
 	}
-	e = (report{Took: math.MaxInt64, Denied: math.MaxInt}).ended()
+	e = (report{Took: math.MaxInt64, Denied: math.MaxInt}).result()
 	if e.Took > maxTook || e.Denied > maxDenied {
 		t.Errorf("it took %v, and %d were denied", e.Took, e.Denied)
 	}

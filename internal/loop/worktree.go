@@ -20,9 +20,9 @@ import (
 // A host with several workers gives each of them a work tree of the project's repository. What they did is checked in
 // such a tree, too, before it gets into the project.
 
-// Beside returns the loop over another work tree of the project's repository. The work of a worker is what is
+// InWorkTree returns the loop over another work tree of the project's repository. The work of a worker is what is
 // there. The trust, the record and the receipts are the loop's own.
-func (p *Picture) Beside(worktree string) (*Picture, error) {
+func (p *Picture) InWorkTree(worktree string) (*Picture, error) {
 	at := p.Loop.At
 	top := loopdir.RepoRoot(at.Project)
 	if top == "" {
@@ -33,11 +33,11 @@ func (p *Picture) Beside(worktree string) (*Picture, error) {
 			"tree; name files from the project's folder on", name)
 	}
 	rel, err := filepath.Rel(top, at.Project)
-	beside := p.in(filepath.Join(worktree, rel))
-	beside.Loop.beside = true
-	beside.Loop.look = nil
+	other := p.in(filepath.Join(worktree, rel))
+	other.Loop.inWorkTree = true
+	other.Loop.look = nil
 	// Git keeps no empty folders. A hash of the contents has them.
-	return beside, errors.Join(err, os.MkdirAll(filepath.Dir(beside.Loop.tree(nil).Except), 0o755))
+	return other, errors.Join(err, os.MkdirAll(filepath.Dir(other.Loop.tree(nil).Except), 0o755))
 }
 
 // in returns the loop over a folder that has the project's files. An agent writes to the project as well as to that
@@ -46,7 +46,7 @@ func (p *Picture) in(folder string) *Picture {
 	other, l := *p, *p.Loop
 	l.work = folder
 	l.Env.Vars = p.Loop.environ()
-	other.Config.SearchPath, _ = proc.Outside(p.Config.SearchPath, l.At.Project)
+	other.Config.SearchPath, _ = proc.PathOutside(p.Config.SearchPath, l.At.Project)
 	other.Loop = &l
 	return &other
 }
@@ -74,17 +74,17 @@ func NamesPath(command, path string) bool {
 // project returns the folder that commands run in, and that they judge.
 func (l *Loop) project() string { return cmp.Or(l.work, l.At.Project) }
 
-// there returns where a path of the project is in the work tree that is looked at.
-func (l *Loop) there(path string) string {
+// workPath returns where a path of the project is in the work tree that is looked at.
+func (l *Loop) workPath(path string) string {
 	if rel, err := filepath.Rel(l.At.Project, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(l.project(), rel)
 	}
 	return path
 }
 
-// ListThere reads the copy of the list in the work tree of Beside, in which a worker claims features.
-func (p *Picture) ListThere() decide.List {
-	return p.underContract(loopdir.ReadList(p.Loop.there(p.ListPath()), p.reading(), p.Loop.project()))
+// WorkTreeList reads the copy of the list in the work tree of InWorkTree, in which a worker claims features.
+func (p *Picture) WorkTreeList() decide.List {
+	return p.underContract(loopdir.ReadList(p.Loop.workPath(p.ListPath()), p.reading(), p.Loop.project()))
 }
 
 // SetClaims marks features in the loop's own list as passing, or as open again, and stores the results of checks that
@@ -99,7 +99,7 @@ func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results
 		item, has := p.Snapshot.List.Find(id)
 		return has && !item.InFile()
 	})
-	tracked := p.Config.Source.Given()
+	tracked := p.Config.Source.IsSet()
 	if tracked && !passes {
 		return p.reopenTracked(ctx, ids)
 	}

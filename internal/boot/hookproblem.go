@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// Unanswered returns a function for loop.Env.Unanswered.
-func Unanswered(env loop.Env) func(name string, at *loopdir.Loop) (why, fix string) {
+// HookProblem returns a function for loop.Env.HookProblem.
+func HookProblem(env loop.Env) func(name string, at *loopdir.Loop) (why, fix string) {
 	get := func(name string) string {
 		if name == "PATH" { // a job such as cron's has another one than the session, which finds this program, too
 			return env.Get(name) + string(filepath.ListSeparator) + filepath.Dir(env.Self)
@@ -21,6 +21,6 @@ func Unanswered(env loop.Env) func(name string, at *loopdir.Loop) (why, fix stri
 		if name != "" && c.Name != name { // a client without a row works by MCP
 			return "", ""
 		}
-		return client.Install{Client: c, Get: get, Home: env.Home, Project: at.Project}.Unanswered()
+		return client.Install{Client: c, Get: get, Home: env.Home, Project: at.Project}.HookProblem()
 	}
 }

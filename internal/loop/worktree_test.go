@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-func init() { gittest.Apart() }
+func init() { gittest.Isolate() }
 
 // TestMain lets this test be the guard of the checks that it runs.
 func TestMain(m *testing.M) {
@@ -89,7 +89,7 @@ func repository(t *testing.T, sub, config string, tracked bool) (*loop.Loop, str
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), CacheDir: t.TempDir(),
 		LoopDir: folder, Vars: os.Environ(),
 	}
-	step(t, env, loop.Event{Heard: decide.Heard{FreshSession: true, NoSession: true, OthersWork: true}})
+	step(t, env, loop.Event{Report: decide.Report{FreshSession: true, NoSession: true, OthersWork: true}})
 	at, err := env.Where().Recorded(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func look(t *testing.T, l *loop.Loop, tree string) (p, beside *loop.Picture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside, err = p.Beside(tree)
+	beside, err = p.InWorkTree(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestBesideChecks(t *testing.T) {
 	}
 	write(t, `[{"id": "a", "passes": true}, {"id": "b", "passes": false}]`, tree, loopdir.Below, "demo", loopdir.ListFile)
 	_, beside = look(t, l, tree)
-	if beside.ListThere().Passed() != 1 || beside.Snapshot.List.Passed() != 0 {
+	if beside.WorkTreeList().Passed() != 1 || beside.Snapshot.List.Passed() != 0 {
 		t.Error("the worker's copy of the list is not its own")
 	}
 }
@@ -283,7 +283,7 @@ func TestBesideRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Config.Checks = append(p.Config.Checks, config.Check{Command: config.Command{Shell: command}})
-		_, err = p.Beside(tree)
+		_, err = p.InWorkTree(tree)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", command, err, want)
 		}
@@ -295,7 +295,7 @@ func TestBesideRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Beside(tree); err == nil || !strings.Contains(err.Error(), "in no git repository") {
+	if _, err := p.InWorkTree(tree); err == nil || !strings.Contains(err.Error(), "in no git repository") {
 		t.Errorf("without a repository: %v", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 var proven = Work{Message: "login Log in", Feature: "login", Also: []string{"out"},
 	More: []string{"Ralph-Agent: claude"}}
 
-// TestCommitHere commits what has changed in a project, once, and nothing of the loops or of the rest of the
+// TestCommitProject commits what has changed in a project, once, and nothing of the loops or of the rest of the
 // repository.
-func TestCommitHere(t *testing.T) {
+func TestCommitProject(t *testing.T) {
 	t.Parallel()
 	for _, below := range []string{"", "packages/shop é"} {
 		w := newWorld(t, below)
@@ -30,7 +30,7 @@ func TestCommitHere(t *testing.T) {
 		if below != "" {
 			w.write(w.top, "other.txt", "a person's\n")
 		}
-		commit, left, err := r.CommitHere(t.Context(), proven, nil)
+		commit, left, err := r.CommitProject(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("what is left out", left, "x.log")
 		w.want("the branch", w.head(), commit)
@@ -43,15 +43,15 @@ func TestCommitHere(t *testing.T) {
 		if below != "" {
 			w.want("the rest", w.git(w.top, "status", "--porcelain", "other.txt"), "?? other.txt")
 		}
-		commit, _, err = r.CommitHere(t.Context(), proven, nil)
+		commit, _, err = r.CommitProject(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("a second commit", commit, "")
 		w.want("the lock", w.read(w.top, ".git/index.lock"), "none")
 	}
 }
 
-// TestCommitHereShared commits in a repository that a group shares: the others can write there afterwards.
-func TestCommitHereShared(t *testing.T) {
+// TestCommitProjectShared commits in a repository that a group shares: the others can write there afterwards.
+func TestCommitProjectShared(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("needs modes of files")
@@ -66,7 +66,7 @@ func TestCommitHereShared(t *testing.T) {
 		w.ok(os.Chmod(filepath.Join(r.git, "objects", folder.Name()), 0o775))
 	}
 	w.write(w.project, "a.txt", "ONE\n")
-	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	commit, _, err := r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	for _, name := range []string{"index", "objects/" + commit[:2]} {
 		info, err := os.Stat(filepath.Join(r.git, filepath.FromSlash(name)))
@@ -77,8 +77,8 @@ func TestCommitHereShared(t *testing.T) {
 	}
 }
 
-// TestCommitHereRefuses wants reasons, and a repository that is as it was.
-func TestCommitHereRefuses(t *testing.T) {
+// TestCommitProjectRefuses wants reasons, and a repository that is as it was.
+func TestCommitProjectRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		make func(w *world)
@@ -120,7 +120,7 @@ func TestCommitHereRefuses(t *testing.T) {
 			c.make(w)
 			head := w.head()
 			staged := w.git(w.top, "diff", "--cached", "--name-only")
-			_, _, err := r.CommitHere(t.Context(), proven, nil)
+			_, _, err := r.CommitProject(t.Context(), proven, nil)
 			w.refused(err, c.want)
 			w.want("the branch", w.head(), head)
 			w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), staged)
@@ -129,8 +129,8 @@ func TestCommitHereRefuses(t *testing.T) {
 	}
 }
 
-// TestCommitHereBefore leaves a person's uncommitted files as they are, staged ones too.
-func TestCommitHereBefore(t *testing.T) {
+// TestCommitProjectBefore leaves a person's uncommitted files as they are, staged ones too.
+func TestCommitProjectBefore(t *testing.T) {
 	t.Parallel()
 	for _, below := range []string{"", "packages/shop é"} {
 		w := newWorld(t, below)
@@ -165,7 +165,7 @@ func TestCommitHereBefore(t *testing.T) {
 		w.write(w.project, "work.txt", "2\n")
 		w.write(w.project, "more.txt", "2\n")
 		w.git(w.project, "add", "more.txt") // an agent does such things
-		commit, left, err := r.CommitHere(t.Context(), proven, before)
+		commit, left, err := r.CommitProject(t.Context(), proven, before)
 		w.ok(err)
 		w.want("what is left out", left, "")
 		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "more.txt\nwork.txt")
@@ -173,23 +173,23 @@ func TestCommitHereBefore(t *testing.T) {
 
 		w.write(w.project, "edited.txt", "3\n")
 		w.write(w.project, "work.txt", "3\n")
-		_, _, err = r.CommitHere(t.Context(), proven, before)
+		_, _, err = r.CommitProject(t.Context(), proven, before)
 		w.refused(err, "edited.txt was not committed when the run began, and has changed since: commit it yourself")
 		w.want("the branch", w.head(), commit)
 		w.git(w.project, "commit", "-qm", "mine", "edited.txt")
-		commit, _, err = r.CommitHere(t.Context(), proven, before)
+		commit, _, err = r.CommitProject(t.Context(), proven, before)
 		w.ok(err)
 		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "work.txt")
 		w.write(w.project, "edited.txt", "4\n")
-		commit, _, err = r.CommitHere(t.Context(), proven, before)
+		commit, _, err = r.CommitProject(t.Context(), proven, before)
 		w.ok(err)
 		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), "edited.txt")
 	}
 }
 
-// TestCommitHereAside has a person stash what was not committed, and an agent have git ignore it: back again, it stays
-// uncommitted. What is done meanwhile with a file whose change is stashed is work.
-func TestCommitHereAside(t *testing.T) {
+// TestCommitProjectAside has a person stash what was not committed, and an agent have git ignore it: back again, it
+// stays uncommitted. What is done meanwhile with a file whose change is stashed is work.
+func TestCommitProjectAside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "packages/shop é")
 	for _, name := range []string{"edited.txt", "other.txt", "work.txt"} {
@@ -208,7 +208,7 @@ func TestCommitHereAside(t *testing.T) {
 	commitWork := func(text, want string) {
 		t.Helper()
 		w.write(w.project, "work.txt", text)
-		commit, _, err := r.CommitHere(t.Context(), proven, before)
+		commit, _, err := r.CommitProject(t.Context(), proven, before)
 		w.ok(err)
 		w.want("the commit", w.git(w.project, "diff", "--relative", "--name-only", commit+"^", commit), want)
 	}
@@ -229,7 +229,7 @@ func TestCommitHereAside(t *testing.T) {
 	w.write(w.project, "edited.txt", "2\n") // by now there is other work
 	commitWork("6\n", "edited.txt\nwork.txt")
 	w.write(w.project, "other.txt", "3\n")
-	_, _, err = r.CommitHere(t.Context(), proven, before)
+	_, _, err = r.CommitProject(t.Context(), proven, before)
 	w.refused(err, "other.txt was not committed when the run began, and has changed since: commit it yourself")
 }
 
@@ -263,9 +263,9 @@ func TestUncommittedName(t *testing.T) {
 	w.ok(err)
 }
 
-// TestCommitHereLinks has an agent put links, pipes and folders where files of ours belong: nothing is written through
-// them, nothing waits, and the commit is there, or nothing is staged.
-func TestCommitHereLinks(t *testing.T) {
+// TestCommitProjectLinks has an agent put links, pipes and folders where files of ours belong: nothing is written
+// through them, nothing waits, and the commit is there, or nothing is staged.
+func TestCommitProjectLinks(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(place, victim string) error{
 		"a link":   func(place, victim string) error { return os.Symlink(victim, place) },
@@ -284,7 +284,7 @@ func TestCommitHereLinks(t *testing.T) {
 					t.Skip(err)
 				}
 				head := w.head()
-				commit, _, err := r.CommitHere(t.Context(), proven, nil)
+				commit, _, err := r.CommitProject(t.Context(), proven, nil)
 				if err == nil {
 					w.want("the branch", w.head(), commit)
 				} else {
@@ -299,8 +299,8 @@ func TestCommitHereLinks(t *testing.T) {
 	}
 }
 
-// TestCommitHereTracked leaves a file of Options.Tracked out until a person has committed it.
-func TestCommitHereTracked(t *testing.T) {
+// TestCommitProjectTracked leaves a file of Options.Tracked out until a person has committed it.
+func TestCommitProjectTracked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "packages/shop")
 	const list = loops + "/shop/list.json"
@@ -309,32 +309,32 @@ func TestCommitHereTracked(t *testing.T) {
 	w.ok(err)
 	defer r.Close()
 	w.write(w.project, "own", "1")
-	commit, left, err := r.CommitHere(t.Context(), proven, nil)
+	commit, left, err := r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the commit of own alone", commit+left, "")
 	w.write(w.project, "a.txt", "ONE\n")
 	w.write(w.project, list, "[1]\n")
-	commit, left, err = r.CommitHere(t.Context(), proven, nil)
+	commit, left, err = r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit)+left, "packages/shop/a.txt")
 	w.git(w.project, "add", "-f", list)
 	w.git(w.project, "commit", "-qm", "The list")
 	w.write(w.project, list, "[2]\n")
 	w.write(w.project, loops+"/shop/notes.txt", "2\n")
-	commit, _, err = r.CommitHere(t.Context(), proven, nil)
+	commit, _, err = r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "packages/shop/"+list)
 	w.git(w.project, "add", "own")
 	w.git(w.project, "commit", "-qm", "mine")
 	w.write(w.project, "own", "2")
-	commit, _, err = r.CommitHere(t.Context(), proven, nil)
+	commit, _, err = r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "packages/shop/own")
 }
 
-// TestCommitHereForged has an agent write the lock of a commit that was cut off: no file and no commit changes, and
+// TestCommitProjectForged has an agent write the lock of a commit that was cut off: no file and no commit changes, and
 // what a person has staged stays so.
-func TestCommitHereForged(t *testing.T) {
+func TestCommitProjectForged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
 	r := w.openHere()
@@ -346,8 +346,8 @@ func TestCommitHereForged(t *testing.T) {
 	w.git(w.top, "add", "mine.txt")
 	for _, commit := range []string{head, head + "^", "--help", ""} {
 		w.write(w.top, ".git/index.lock", commitText+commit+"\n0\n\n")
-		before := map[string]Draft{"a.txt": {}, "mine.txt": {Now: w.git(w.top, "hash-object", "mine.txt")}}
-		_, _, err := r.CommitHere(t.Context(), proven, before)
+		before := map[string]Draft{"a.txt": {}, "mine.txt": {ID: w.git(w.top, "hash-object", "mine.txt")}}
+		_, _, err := r.CommitProject(t.Context(), proven, before)
 		w.refused(err, "a.txt was not committed when the run began")
 		w.want("the branch", w.head(), head)
 		w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "mine.txt")
@@ -355,8 +355,9 @@ func TestCommitHereForged(t *testing.T) {
 	}
 }
 
-// TestCommitHereElsewhere refuses a .git that leads to the repository of another folder, and not that of a work tree.
-func TestCommitHereElsewhere(t *testing.T) {
+// TestCommitProjectElsewhere refuses a .git that leads to the repository of another folder, and not that of a work
+// tree.
+func TestCommitProjectElsewhere(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t, ""), newWorld(t, "")
 	theirs := other.git(other.top, "rev-parse", "HEAD")
@@ -368,7 +369,7 @@ func TestCommitHereElsewhere(t *testing.T) {
 	defer r.Close()
 	_, err = r.Drafts(t.Context())
 	w.refused(err, "leads to the repository of another folder")
-	_, _, err = r.CommitHere(t.Context(), proven, nil)
+	_, _, err = r.CommitProject(t.Context(), proven, nil)
 	w.refused(err, "leads to the repository of another folder")
 	w.want("the other branch", other.git(other.top, "rev-parse", "HEAD"), theirs)
 
@@ -378,14 +379,14 @@ func TestCommitHereElsewhere(t *testing.T) {
 	r, err = Open(t.Context(), Options{Project: tree, Env: other.env(), Except: []string{loops}})
 	w.ok(err)
 	defer r.Close()
-	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	commit, _, err := r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("the branch of the work tree", other.git(tree, "rev-parse", "HEAD"), commit)
 }
 
-// TestCommitHereOtherRepository has an agent remove the project's .git, and make another one: neither the repository
+// TestCommitProjectOtherRepository has an agent remove the project's .git, and make another one: neither the repository
 // around the project nor that of the agent gets a commit.
-func TestCommitHereOtherRepository(t *testing.T) {
+func TestCommitProjectOtherRepository(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		below string
@@ -416,8 +417,8 @@ func TestCommitHereOtherRepository(t *testing.T) {
 	}
 }
 
-// TestCommitHereMoved lets a person commit and stage just before the branch moves: none of that is in our commit.
-func TestCommitHereMoved(t *testing.T) {
+// TestCommitProjectMoved lets a person commit and stage just before the branch moves: none of that is in our commit.
+func TestCommitProjectMoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
 	r := w.openHere()
@@ -434,16 +435,16 @@ func TestCommitHereMoved(t *testing.T) {
 			w.git(w.top, "commit", "-qm", "mine")
 		}
 	}
-	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	commit, _, err := r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("our files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "a.txt")
 	w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nmine\nFirst")
 	w.clean()
 }
 
-// TestCommitHereBusy lets another git command have the index for a moment, before the look at the project and just
+// TestCommitProjectBusy lets another git command have the index for a moment, before the look at the project and just
 // before the branch moves. Our commit waits for that.
-func TestCommitHereBusy(t *testing.T) {
+func TestCommitProjectBusy(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"rev-parse", "commit-tree"} {
 		w := newWorld(t, "")
@@ -460,16 +461,16 @@ func TestCommitHereBusy(t *testing.T) {
 				time.AfterFunc(200*time.Millisecond, func() { _ = os.Remove(r.indexLock()) })
 			}
 		}
-		commit, _, err := r.CommitHere(t.Context(), proven, nil)
+		commit, _, err := r.CommitProject(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("the branch", w.head(), commit)
 		w.clean()
 	}
 }
 
-// TestCommitHereCollected has git gc work at the time of a commit: it can throw away what no branch has yet. The branch
-// never has a commit with a file that is gone.
-func TestCommitHereCollected(t *testing.T) {
+// TestCommitProjectCollected has git gc work at the time of a commit: it can throw away what no branch has yet. The
+// branch never has a commit with a file that is gone.
+func TestCommitProjectCollected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
 	r := w.openHere()
@@ -485,7 +486,7 @@ func TestCommitHereCollected(t *testing.T) {
 			w.ok(os.Remove(filepath.Join(w.top, ".git", "objects", blob[:2], blob[2:])))
 		}
 	}
-	commit, _, err := r.CommitHere(t.Context(), proven, nil)
+	commit, _, err := r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.want("its parent", w.git(w.top, "rev-parse", "HEAD^"), head)
 	w.want("the branch", w.head(), commit)
@@ -498,19 +499,19 @@ func TestCommitHereCollected(t *testing.T) {
 			w.write(w.top, ".git/gc.pid", fmt.Sprintf("%d here", os.Getpid()))
 		}
 	}
-	_, _, err = r.CommitHere(t.Context(), proven, nil)
+	_, _, err = r.CommitProject(t.Context(), proven, nil)
 	w.refused(err, "another git command works in this repository, or one was killed: wait for it, or remove ")
 	w.want("the branch", w.head(), commit)
 	w.write(w.top, ".git/gc.pid", "0 here")
 	r.step = func(string) {}
-	_, _, err = r.CommitHere(t.Context(), proven, nil)
+	_, _, err = r.CommitProject(t.Context(), proven, nil)
 	w.ok(err)
 	w.clean()
 }
 
-// TestCommitHereKilled kills CommitHere before each of its steps. The next one makes the commit once, and a person has
-// nothing staged.
-func TestCommitHereKilled(t *testing.T) {
+// TestCommitProjectKilled kills CommitProject before each of its steps. The next one makes the commit once, and a
+// person has nothing staged.
+func TestCommitProjectKilled(t *testing.T) {
 	t.Parallel()
 	killed, half, every := 0, 0, 1
 	if testing.Short() {
@@ -525,7 +526,7 @@ func TestCommitHereKilled(t *testing.T) {
 		if w.git(w.top, "diff", "--cached", "--name-only") != "" {
 			half++
 		}
-		_, _, err := r.CommitHere(t.Context(), proven, nil)
+		_, _, err := r.CommitProject(t.Context(), proven, nil)
 		w.ok(err)
 		w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nFirst")
 		w.want("git status", w.git(w.top, "status", "--porcelain"), "")

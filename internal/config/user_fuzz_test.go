@@ -19,7 +19,7 @@ func FuzzOwn(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		own, err := ParseOwn(data)
+		own, err := ParseUserConfig(data)
 		if err != nil {
 			return
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Own is a person's own configuration, for all loops.
-type Own struct {
+// UserConfig is a person's own configuration, for all loops.
+type UserConfig struct {
 	Limits decide.Limits // ceilings; a limit that it does not give has none
 	Agents []Agent
 	Prices []Price
@@ -23,24 +23,24 @@ type Price struct {
 	CacheRead, CacheWrite float64 // as much as Input if the configuration does not say it
 }
 
-// ParseOwn reads a person's own configuration.
-func ParseOwn(data []byte) (Own, error) {
-	own := Own{Limits: decide.Limits{MaxWait: math.MaxInt64}}
+// ParseUserConfig reads a person's own configuration.
+func ParseUserConfig(data []byte) (UserConfig, error) {
+	own := UserConfig{Limits: decide.Limits{MaxWait: math.MaxInt64}}
 	text, err := jsontext.Check(data)
 	if err != nil {
 		return own, err
 	}
 	p := &parser{text: text}
-	readObject(p, gjson.ParseBytes(text), "the configuration", []key[Own]{
-		{name: "limits", read: func(p *parser, v gjson.Result, _ string, o *Own) { p.limits(v, &o.Limits) }},
-		{name: "agents", read: func(p *parser, v gjson.Result, name string, o *Own) { p.agents(v, name, &o.Agents) }},
+	readObject(p, gjson.ParseBytes(text), "the configuration", []key[UserConfig]{
+		{name: "limits", read: func(p *parser, v gjson.Result, _ string, o *UserConfig) { p.limits(v, &o.Limits) }},
+		{name: "agents", read: func(p *parser, v gjson.Result, name string, o *UserConfig) { p.agents(v, name, &o.Agents) }},
 		{name: "prices", read: (*parser).prices},
 	}, &own)
 	return own, p.err
 }
 
 // prices reads "prices".
-func (p *parser) prices(v gjson.Result, _ string, o *Own) {
+func (p *parser) prices(v gjson.Result, _ string, o *UserConfig) {
 	if !v.IsObject() {
 		p.fail(v, `"prices" must be an object, such as {"gpt-5": {"input": 1.25, "output": 10}}`)
 		return

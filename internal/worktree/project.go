@@ -22,18 +22,18 @@ import (
 
 // Draft is a file that was not committed when a run began.
 type Draft struct {
-	Now  string `json:"now"`  // the id of what it had; zeros: it was deleted; "": it was too large to have one
-	Was  string `json:"was"`  // the id that it had in the last commit; "": it was not there
-	Gone bool   `json:"gone"` // its change was gone at the last look: a person may have stashed it
+	ID      string `json:"now"`  // the id of what it had; zeros: it was deleted; "": it was too large to have one
+	BaseID  string `json:"was"`  // the id that it had in the last commit; "": it was not there
+	IsClean bool   `json:"gone"` // its change was gone at the last look: a person may have stashed it
 }
 
 // Drafts returns the files of the project that are not as in its last commit, by their names from the root of the
 // repository. Those of Options.Except are not among them.
 func (r *Repo) Drafts(ctx context.Context) (map[string]Draft, error) {
-	if err := r.isOwn(); err != nil {
+	if err := r.checkGitLink(); err != nil {
 		return nil, err
 	}
-	t, untracked, err := r.lookHere(ctx)
+	t, untracked, err := r.lookAtProject(ctx)
 	if err == nil && len(untracked) > maxDrafts {
 		err = errDrafts
 	}
@@ -44,7 +44,7 @@ func (r *Repo) Drafts(ctx context.Context) (map[string]Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := t.addFiles(ctx, &picture{head: t.base}, r.projectOnly(large)...)
+	files, err := t.addFiles(ctx, &treeState{head: t.base}, r.projectPathspecs(large)...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r *Repo) Drafts(ctx context.Context) (map[string]Draft, error) {
 	}
 	for _, c := range files {
 		if !t.leavesOut(c) {
-			all[c.name] = Draft{Now: c.now, Was: c.idWas()}
+			all[c.name] = Draft{ID: c.newID, BaseID: c.previousID()}
 		}
 	}
 	if len(all) > maxDrafts {
@@ -75,17 +75,17 @@ const maxDrafts = 1000
 var errDrafts = fmt.Errorf("more than %d files are not committed: commit them, or let git ignore them",
 	maxDrafts)
 
-// CommitHere commits what has changed in the project's own work tree, where a person may work, too. Drafts stay
-// uncommitted; CommitHere deletes those from the map that somebody has committed since. commit is "" if nothing has
+// CommitProject commits what has changed in the project's own work tree, where a person may work, too. Drafts stay
+// uncommitted; CommitProject deletes those from the map that somebody has committed since. commit is "" if nothing has
 // changed; left names new files that look like the output of a build. It changes nothing, and says why, if the work has
 // changed a draft, git is in the middle of something, or a file cannot be committed as it is. The work has a message;
 // its commits are not looked at.
-func (r *Repo) CommitHere(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
+func (r *Repo) CommitProject(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
 	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
 	for end := time.Now().Add(patience); ; {
-		commit, left, err = r.commitHere(ctx, w, drafts)
+		commit, left, err = r.tryCommitProject(ctx, w, drafts)
 		isBusy := errors.Is(err, ErrMoved) || errors.Is(err, ErrLocked) || errors.Is(err, errPruned)
 		if !isBusy || time.Now().After(end) {
 			return commit, left, err
@@ -98,11 +98,11 @@ func (r *Repo) CommitHere(ctx context.Context, w Work, drafts map[string]Draft) 
 	}
 }
 
-// patience is how long CommitHere tries again while other git commands work in the repository. An editor looks at it
+// patience is how long CommitProject tries again while other git commands work in the repository. An editor looks at it
 // all the time, and git status writes the index.
 const patience = 3 * time.Second
 
-func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
+func (r *Repo) tryCommitProject(ctx context.Context, w Work, drafts map[string]Draft) (commit, left string, err error) {
 	if err := r.noGC(); err != nil {
 		return "", "", err
 	}
@@ -110,7 +110,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	t, untracked, err := r.lookHere(ctx)
+	t, untracked, err := r.lookAtProject(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -123,8 +123,8 @@ func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	s := picture{head: t.base}
-	all, err := t.addFiles(ctx, &s, r.projectOnly(large)...)
+	s := treeState{head: t.base}
+	all, err := t.addFiles(ctx, &s, r.projectPathspecs(large)...)
 	if err != nil {
 		return "", "", err
 	}
@@ -134,13 +134,13 @@ func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) 
 	if err := t.choose(ctx, &s, was, all); err != nil {
 		return "", "", err
 	}
-	t.left = append(t.left, large...)
-	t.left = slices.DeleteFunc(t.left, func(name string) bool {
+	t.buildOutputs = append(t.buildOutputs, large...)
+	t.buildOutputs = slices.DeleteFunc(t.buildOutputs, func(name string) bool {
 		_, isKnown := drafts[name]
 		return isKnown
 	})
 	if s.clean {
-		return "", t.Left(), nil
+		return "", t.BuildOutputs(), nil
 	}
 	files, err := r.changes(ctx, s.head, s.tree)
 	if err != nil {
@@ -157,12 +157,12 @@ func (r *Repo) commitHere(ctx context.Context, w Work, drafts map[string]Draft) 
 	if err != nil {
 		return "", "", err
 	}
-	return commit, t.Left(), r.putCommit(ctx, s.head, commit, with, index)
+	return commit, t.BuildOutputs(), r.putCommit(ctx, s.head, commit, with, index)
 }
 
-// lookHere returns the project's own work tree, with a copy of its index, and the files in it that git neither tracks
-// nor ignores.
-func (r *Repo) lookHere(ctx context.Context) (t *Tree, untracked []string, err error) {
+// lookAtProject returns the project's own work tree, with a copy of its index, and the files in it that git neither
+// tracks nor ignores.
+func (r *Repo) lookAtProject(ctx context.Context) (t *Tree, untracked []string, err error) {
 	head, err := r.Head(ctx)
 	if err == nil {
 		err = r.idle()
@@ -173,13 +173,13 @@ func (r *Repo) lookHere(ctx context.Context) (t *Tree, untracked []string, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	untracked, err = here.names(ctx, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"},
-		r.projectOnly(nil)...)...)
-	t = &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index, only: r.prefix}
+		r.projectPathspecs(nil)...)...)
+	t = &Tree{r: r, dir: r.top, branch: r.branch, base: head, index: here.index, scope: r.prefix}
 	return t, untracked, err
 }
 
@@ -202,9 +202,9 @@ func (r *Repo) largeOf(names []string) (large []string, err error) {
 // maxLarge is how many large files may be untracked. Each is an argument of git.
 const maxLarge = 200
 
-// projectOnly returns the arguments of git for the project, since the rest of the repository is no work of the loop,
-// without some files.
-func (r *Repo) projectOnly(without []string) []string {
+// projectPathspecs returns the arguments of git for the project, since the rest of the repository is no work of the
+// loop, without some files.
+func (r *Repo) projectPathspecs(without []string) []string {
 	args := []string{":(top)"}
 	if r.prefix != "" {
 		args[0] = pathspec("", r.prefix)
@@ -228,11 +228,11 @@ func (r *Repo) updateDrafts(ctx context.Context, head string, drafts map[string]
 		delete(missing, c.name)
 		d := drafts[c.name]
 		switch {
-		case !d.Gone:
-		case d.Was != c.idWas(): // other work is committed there by now
+		case !d.IsClean:
+		case d.BaseID != c.previousID(): // other work is committed there by now
 			delete(drafts, c.name)
-		case d.Now == c.now:
-			d.Gone = false
+		case d.ID == c.newID:
+			d.IsClean = false
 			drafts[c.name] = d
 		}
 	}
@@ -251,10 +251,10 @@ func (r *Repo) updateDrafts(ctx context.Context, head string, drafts map[string]
 	for name, d := range missing {
 		_, err := os.Lstat(r.path(name))
 		switch {
-		case ids[name] != d.Was:
+		case ids[name] != d.BaseID:
 			delete(drafts, name)
-		case d.Was != "" || err != nil:
-			d.Gone = true
+		case d.BaseID != "" || err != nil:
+			d.IsClean = true
 			drafts[name] = d
 		}
 	}
@@ -263,14 +263,14 @@ func (r *Repo) updateDrafts(ctx context.Context, head string, drafts map[string]
 
 // mayCommit refuses a commit of drafts that have changed, and of new files that go through a filter: git add has taken
 // them as they are.
-func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, drafts map[string]Draft) error {
+func (r *Repo) mayCommit(ctx context.Context, here privateGit, files []change, drafts map[string]Draft) error {
 	var changed []string
 	var names strings.Builder
 	for _, c := range files {
-		if d, is := drafts[c.name]; is && !d.Gone {
+		if d, is := drafts[c.name]; is && !d.IsClean {
 			changed = append(changed, c.name)
 		}
-		if !c.gone() {
+		if !c.isDeletion() {
 			names.WriteString(c.name + "\x00")
 		}
 	}
@@ -278,19 +278,19 @@ func (r *Repo) mayCommit(ctx context.Context, here apart, files []change, drafts
 		return fmt.Errorf("%s was not committed when the run began, and has changed since: commit it yourself",
 			decide.Names(r.InProject(changed)))
 	}
-	return r.filtered(ctx, here, names.String())
+	return r.refuseFilters(ctx, here, names.String())
 }
 
 // indexWith returns a copy of the project's index in which some files are as they are committed now. What else a person
 // has staged stays there.
 func (r *Repo) indexWith(ctx context.Context, files []change) (path string, err error) {
-	here, err := r.here(ctx)
+	here, err := r.projectGit(ctx)
 	if err != nil {
 		return "", err
 	}
 	var index strings.Builder // of git update-index --index-info: MODE ID<tab>NAME
 	for _, c := range files {
-		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.mode, "000000", "0", 1), c.now, c.name)
+		fmt.Fprintf(&index, "%s %s\t%s\x00", strings.Replace(c.newMode, "000000", "0", 1), c.newID, c.name)
 	}
 	_, err = here.feed(ctx, []byte(index.String()), "update-index", "-z", "--index-info")
 	if err == nil {
@@ -362,8 +362,8 @@ func (r *Repo) noGC() error {
 	return fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, filepath.Join(r.common, "gc.pid"))
 }
 
-// isOwn refuses a repository to which only a .git of the agent's leads. That of a work tree says where this is.
-func (r *Repo) isOwn() error {
+// checkGitLink refuses a repository to which only a .git of the agent's leads. That of a work tree says where this is.
+func (r *Repo) checkGitLink() error {
 	here := filepath.Join(r.top, ".git")
 	info, err := os.Lstat(here)
 	if err != nil || info.IsDir() {
@@ -385,7 +385,7 @@ func (r *Repo) readIndex() ([]byte, error) { return loopdir.ReadFile(r.git, "ind
 // commitText begins our lock of the project's index while a commit is made. The commit and the process follow.
 const commitText = "ralph: a commit is made\n"
 
-// CutOff returns the lock that a CommitHere which was killed has left in the repository of a project, "" for none.
+// CutOff returns the lock that a CommitProject which was killed has left in the repository of a project, "" for none.
 func CutOff(project string) (lock string) {
 	top := loopdir.RepoRoot(project)
 	if top == "" {
@@ -402,7 +402,8 @@ func CutOff(project string) (lock string) {
 // maxLock bounds our lock of the index. Git's own may be a whole index.
 const maxLock = 8 << 10
 
-// cutOff reports whether the index in a git folder is locked for a CommitHere that was killed, and returns its commit.
+// cutOff reports whether the index in a git folder is locked for a CommitProject that was killed, and returns its
+// commit.
 func cutOff(git string) (commit string, is bool) {
 	text, err := loopdir.ReadFile(git, "index.lock", maxLock)
 	about, is := strings.CutPrefix(string(text), commitText)
@@ -415,10 +416,10 @@ func cutOff(git string) (commit string, is bool) {
 	return commit, pid != os.Getpid() && (pid <= 0 || !proc.Alive(pid, start))
 }
 
-// EndCommit ends a CommitHere that was killed. Its lock is there then, so git let nobody change the index: if the
+// EndCommit ends a CommitProject that was killed. Its lock is there then, so git let nobody change the index: if the
 // branch has the commit, only the index is missing.
 func (r *Repo) EndCommit(ctx context.Context) error {
-	if err := r.isOwn(); err != nil {
+	if err := r.checkGitLink(); err != nil {
 		return err
 	}
 	commit, is := cutOff(r.git)

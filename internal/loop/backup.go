@@ -17,7 +17,7 @@ import (
 // keeping calls what runs commands of the loop, and puts back what they change of the record. changed is the first such
 // file, "" if there is none. The caller has the lock.
 func (l *Loop) keeping(session string, run func()) (changed string, err error) {
-	kept, err := l.Store.Keep(session)
+	kept, err := l.Store.Backup(session)
 	if err != nil {
 		return "", err
 	}

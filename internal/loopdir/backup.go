@@ -13,43 +13,43 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// Kept is the record as it was before a command of the loop ran. What the command runs may
+// Backup is the record as it was before a command of the loop ran. What the command runs may
 // be an agent's, and runs as the user, so it can write the record. Whoever has the lock puts it back.
-type Kept struct {
-	folders []keptFolder
-	files   []keptFile
-	session keptFile // below the state folder: which loop the session works
+type Backup struct {
+	folders []folderBackup
+	files   []fileBackup
+	session fileBackup // below the state folder: which loop the session works
 }
 
-type keptFolder struct {
-	path    string
-	was, at fs.FileInfo // of the name and, if that is a link, of what it names, nil if that is nothing
+type folderBackup struct {
+	path         string
+	info, target fs.FileInfo // of the name and, if that is a link, of what it names, nil if that is nothing
 }
 
-type keptFile struct {
+type fileBackup struct {
 	name  string
 	limit int64
 	data  []byte // nil: there was no such file
 }
 
-func lookAt(path string) (keptFolder, error) {
+func lookAt(path string) (folderBackup, error) {
 	was, err := os.Lstat(path)
-	f := keptFolder{path: path, was: was, at: was}
+	f := folderBackup{path: path, info: was, target: was}
 	if err == nil && was.Mode()&fs.ModeSymlink != 0 {
-		f.at, _ = os.Stat(path)
+		f.target, _ = os.Stat(path)
 	}
 	return f, err
 }
 
 // is reports whether the folder is the same one, with the same rights.
-func (f keptFolder) is(other keptFolder) bool {
-	return other.at != nil && os.SameFile(f.was, other.was) && os.SameFile(f.at, other.at) &&
-		f.at.Mode() == other.at.Mode()
+func (f folderBackup) is(other folderBackup) bool {
+	return other.target != nil && os.SameFile(f.info, other.info) && os.SameFile(f.target, other.target) &&
+		f.target.Mode() == other.target.Mode()
 }
 
-// Keep returns the record of a loop that a session works. The caller holds the lock.
-func (s *Store) Keep(session string) (*Kept, error) {
-	k := &Kept{}
+// Backup returns the record of a loop that a session works. The caller holds the lock.
+func (s *Store) Backup(session string) (*Backup, error) {
+	k := &Backup{}
 	stateDir := s.Loop.stateDir
 	proofs := filepath.Join(s.Loop.StatePath(), ProofFolder)
 	for _, path := range []string{
@@ -59,7 +59,7 @@ func (s *Store) Keep(session string) (*Kept, error) {
 		if errors.Is(err, fs.ErrNotExist) && (path == SessionsFolder(stateDir) || path == proofs) {
 			continue // no session has started a loop yet, or nothing runs in a copy
 		}
-		if err == nil && f.at == nil {
+		if err == nil && f.target == nil {
 			err = fmt.Errorf("%s is a link that leads to no folder; remove it", path)
 		}
 		if err != nil {
@@ -67,14 +67,14 @@ func (s *Store) Keep(session string) (*Kept, error) {
 		}
 		k.folders = append(k.folders, f)
 	}
-	files := []keptFile{
+	files := []fileBackup{
 		{name: stateFile, limit: maxState}, {name: trustFile, limit: maxTrust},
 		{name: receiptsFile, limit: maxReceipts},
 		{name: sourceFile, limit: features.MaxBytes},
 	}
 	trust, err := s.Trust()
 	if err == nil && trust != nil && trust.ListSHA256 != "" { // a record that is unreadable is kept as it is
-		files = append(files, keptFile{name: listPrefix + trust.ListSHA256, limit: features.MaxBytes})
+		files = append(files, fileBackup{name: listPrefix + trust.ListSHA256, limit: features.MaxBytes})
 	}
 	for _, f := range files {
 		f.data, err = s.record(f.name, f.limit)
@@ -84,7 +84,7 @@ func (s *Store) Keep(session string) (*Kept, error) {
 		k.files = append(k.files, f)
 	}
 	if ValidSession(session) {
-		k.session = keptFile{name: session, limit: maxPathBytes}
+		k.session = fileBackup{name: session, limit: maxPathBytes}
 		k.session.data, err = optional(ReadFile(SessionsFolder(stateDir), session, maxPathBytes))
 	}
 	return k, err
@@ -92,7 +92,7 @@ func (s *Store) Keep(session string) (*Kept, error) {
 
 // Restore puts the record back to what was kept. It returns what had changed, or "". The caller holds the lock, of
 // which Restore makes a new file if that was changed.
-func (s *Store) Restore(k *Kept) (changed string, err error) {
+func (s *Store) Restore(k *Backup) (changed string, err error) {
 	changed, err = s.restoreRecord(k)
 	shared, is := shares.Load(filepath.Join(s.Loop.StatePath(), lockFile))
 	if is && changed != "" { // checks that run beside may have done it
@@ -101,7 +101,7 @@ func (s *Store) Restore(k *Kept) (changed string, err error) {
 	return changed, err
 }
 
-func (s *Store) restoreRecord(k *Kept) (changed string, err error) {
+func (s *Store) restoreRecord(k *Backup) (changed string, err error) {
 	note := func(path string) {
 		if changed == "" {
 			changed = path
@@ -135,7 +135,7 @@ func (s *Store) restoreRecord(k *Kept) (changed string, err error) {
 		_ = s.state.Remove(requestFolder)
 	}
 	for _, f := range k.files {
-		now, unread := readTwice(func() ([]byte, error) { return s.private(f.name, f.limit) })
+		now, unread := readWithRetry(func() ([]byte, error) { return s.private(f.name, f.limit) })
 		if unread == nil && f.is(now) {
 			continue
 		}
@@ -146,11 +146,11 @@ func (s *Store) restoreRecord(k *Kept) (changed string, err error) {
 		note(filepath.Join(s.state.Name(), f.name))
 		err = errors.Join(err, f.restore(s.state))
 	}
-	return changed, errors.Join(err, s.mendSession(k, note), s.lockAgain())
+	return changed, errors.Join(err, s.mendSession(k, note), s.relock())
 }
 
-// lockAgain takes the lock in the file that has its name now, if the lock that this process has is in another one.
-func (s *Store) lockAgain() (err error) {
+// relock takes the lock in the file that has its name now, if the lock that this process has is in another one.
+func (s *Store) relock() (err error) {
 	if s.locked == nil || s.names(lockFile, s.locked) {
 		return nil
 	}
@@ -159,9 +159,9 @@ func (s *Store) lockAgain() (err error) {
 	return err
 }
 
-// readTwice reads a file once more if that fails: a virus scanner, for one, keeps others from a file for a moment, and
-// the work of the whole stop would not count.
-func readTwice(read func() ([]byte, error)) ([]byte, error) {
+// readWithRetry reads a file once more if that fails: a virus scanner, for one, keeps others from a file for a moment,
+// and the work of the whole stop would not count.
+func readWithRetry(read func() ([]byte, error)) ([]byte, error) {
 	data, err := read()
 	if err != nil {
 		data, err = read()
@@ -177,17 +177,17 @@ func diskFailed(err error) bool {
 }
 
 // is reports whether the file has the same content, or is still not there.
-func (f keptFile) is(now []byte) bool {
+func (f fileBackup) is(now []byte) bool {
 	return bytes.Equal(f.data, now) && (f.data == nil) == (now == nil)
 }
 
 // mendSession does the same with the file that says which loop the session works.
-func (s *Store) mendSession(k *Kept, note func(string)) error {
+func (s *Store) mendSession(k *Backup, note func(string)) error {
 	if k.session.name == "" {
 		return nil
 	}
 	dir := SessionsFolder(s.Loop.stateDir)
-	now, err := readTwice(func() ([]byte, error) { return optional(ReadFile(dir, k.session.name, maxPathBytes)) })
+	now, err := readWithRetry(func() ([]byte, error) { return optional(ReadFile(dir, k.session.name, maxPathBytes)) })
 	if err == nil && k.session.is(now) {
 		return nil
 	}
@@ -204,9 +204,9 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 }
 
 // restore makes the folder the one that it was, or a new one.
-func (f keptFolder) restore() error {
+func (f folderBackup) restore() error {
 	now, err := os.Lstat(f.path)
-	if err == nil && !os.SameFile(now, f.was) {
+	if err == nil && !os.SameFile(now, f.info) {
 		err = os.RemoveAll(f.path) // a link is removed, not what it names
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -215,10 +215,10 @@ func (f keptFolder) restore() error {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return err
 	}
-	return os.Chmod(f.path, f.at.Mode().Perm())
+	return os.Chmod(f.path, f.target.Mode().Perm())
 }
 
-func (f keptFile) restore(root *os.Root) error {
+func (f fileBackup) restore(root *os.Root) error {
 	if f.data == nil || errors.Is(regular(root, f.name), ErrNotRegular) {
 		if err := root.RemoveAll(f.name); err != nil || f.data == nil {
 			return err

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Kept is what is kept of an environment, to tell later which variables of another one are
+// EnvFingerprint is what is kept of an environment, to tell later which variables of another one are
 // as they were. It has salted hashes in place of values, since values may be secrets.
-type Kept struct {
+type EnvFingerprint struct {
 	Salt   string
 	Sums   map[string]string // hashes, by the variable's name
 	Values map[string]string // of the variables that IsPlace names
 }
 
-// Keep returns what is kept of an environment.
-func Keep(env []string, salt string) Kept {
-	k := Kept{Salt: salt, Sums: map[string]string{}, Values: map[string]string{}}
+// FingerprintEnv returns what is kept of an environment.
+func FingerprintEnv(env []string, salt string) EnvFingerprint {
+	k := EnvFingerprint{Salt: salt, Sums: map[string]string{}, Values: map[string]string{}}
 	for name, value := range variables(env) {
 		k.Sums[name] = k.hash(name, value)
 		if IsPlace(name) {
@@ -32,7 +32,7 @@ func Keep(env []string, salt string) Kept {
 // Same returns the variables of an environment that are as they were kept, and the names of
 // those that are not. A variable that IsPlace names has the value that was kept, or none.
 // named lists variables that are taken as they are.
-func (k Kept) Same(env, named []string) (same, dropped []string) {
+func (k EnvFingerprint) Same(env, named []string) (same, dropped []string) {
 	now := variables(env)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		isNamed := func(one string) bool { return SameName(one, name) }
@@ -52,7 +52,7 @@ func (k Kept) Same(env, named []string) (same, dropped []string) {
 }
 
 // hash returns the first half of a variable's SHA-256. That is enough: nobody finds another value with the same half.
-func (k Kept) hash(name, value string) string {
+func (k EnvFingerprint) hash(name, value string) string {
 	sum := sha256.Sum256([]byte(k.Salt + name + "=" + value))
 	return hex.EncodeToString(sum[:16])
 }

@@ -14,7 +14,7 @@ func TestTwice(t *testing.T) {
 		if _, err := Check([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := Twice(text); got != want {
+		if got := DuplicateKey(text); got != want {
 			t.Errorf("%s has %q twice, want %q", text, got, want)
 		}
 	}
