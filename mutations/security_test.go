@@ -262,6 +262,13 @@ var security = []row{
 		"d.Type()&fs.ModeIrregular != 0:",
 	},
 	{
+		"Files planted before a person adds a check | suggests by the trusted files what goes with it",
+		hook("check-added"),
+		"internal/newloop/config.go",
+		"suggest.For(cmp.Or(m.trustedFiles, top), ",
+		"suggest.For(top, ",
+	},
+	{
 		"Agent's code in a check, outside of its sandbox | puts the record back; `\"confine\"` limits writes",
 		hook("confine"),
 		"internal/loop/checks.go",
