@@ -136,16 +136,19 @@ func (s *starter) addMissing(i *initialiser, at *loopdir.Loop) error {
 	if err != nil {
 		return err
 	}
-	state, err := l.Store.State()
+	p, err = l.Look()
 	if err != nil {
 		return err
 	}
+	if err := cannotStart(p); err != nil { // before its hook is installed
+		return err
+	}
 	env := s.Env
-	env.Client = state.Client
+	env.Client = p.Snapshot.Record().Client
 	if why, _ := say.HookProblem(env, at); why == "" {
 		return nil
 	}
-	i.client = cmp.Or(state.Client, client.Usual)
+	i.client = cmp.Or(env.Client, client.Usual)
 	for _, step := range []func() error{i.planHook, i.hook.merge, i.outside, i.preflight, i.hook.write} {
 		if err := step(); err != nil {
 			return err

@@ -168,7 +168,10 @@ func (m *Maker) withChecks(text []byte) ([]byte, error) {
 		text = addKey(text, "git", "true")
 	}
 	_, err = config.Parse(text)
-	return text, err
+	if err != nil {
+		return nil, fmt.Errorf("with the check, %s would be wrong: %w", loopdir.ConfigFile, err)
+	}
+	return text, nil
 }
 
 // member is an element of the array that a key has.
