@@ -127,7 +127,7 @@ type work struct {
 }
 
 // errRestart means that the session is to be offered as a new one.
-var errRestart = errors.New("the session begins anew")
+var errRestart = errors.New("the session starts again")
 
 func (s *session) work(ctx context.Context) (got work, err error) {
 	defer s.forget()

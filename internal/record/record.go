@@ -98,7 +98,7 @@ type Run struct {
 type Sum struct {
 	agent.Usage
 	Unknown  int     `json:"unknown"`            // sessions whose cost is not fully known
-	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the dearest session of known cost
+	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the most expensive session of known cost
 	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond that
 
 	UnknownTokens  int   `json:"unknownTokens,omitempty"`  // sessions whose tokens are not fully known
