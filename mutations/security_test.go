@@ -498,11 +498,18 @@ var security = []row{
 		" && (true || worktree.InGit(path))",
 	},
 	{
-		"A worker that floods the run | keeps little of that, and goes on answering others",
+		"A worker that floods the run | keeps little of that, stops listening to it for a while, and answers others",
 		unit("jobs", "^TestFlood$"),
 		"internal/jobs/answer.go",
 		"	if w.open >= maxOpen {",
 		"	if w.open < 0 {",
+	},
+	{
+		"A worker that floods the run | keeps little of that, stops listening to it for a while, and answers others",
+		unit("jobs", "^TestFlood$"),
+		"internal/jobs/rest.go",
+		"		if w.sub != sub || sub == nil {",
+		"		if sub != nil {",
 	},
 	{
 		"A run that names a program of the worker's machine | runs only built-in agents, and the worker's own",

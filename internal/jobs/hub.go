@@ -74,8 +74,9 @@ type ask struct {
 // peer is a worker that may come.
 type peer struct {
 	worker
-	sub  *nats.Subscription
-	open int // how many of its questions wait for an answer
+	sub        *nats.Subscription // nil: it is muted
+	mutedUntil time.Time
+	open       int // how many of its questions wait for an answer
 	rest
 }
 

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"errors"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // A worker of whose claims nothing comes rests: after so many in a row, and twice as long after each more. The time of
@@ -69,6 +72,7 @@ func (h *Hub) watch() {
 	for last := time.Now(); pause(h.ctx, every) == nil; last = time.Now() {
 		h.mu.Lock()
 		h.judge(last)
+		h.unmute()
 		h.assign() // somebody may have rested
 		h.unlock()
 		at := writeTime(h.opts.Dir)
@@ -107,8 +111,7 @@ func (h *Hub) judge(last time.Time) {
 	}
 }
 
-// admit lets in the workers who may come now, and listens to them and to nobody else. Each has a subscription of its
-// own, so one that sends much keeps only itself waiting.
+// admit lets in the workers who may come now, and listens to them and to nobody else.
 func (h *Hub) admit(is about) error {
 	h.mu.Lock()
 	defer h.unlock()
@@ -126,14 +129,9 @@ func (h *Hub) admit(is about) error {
 			continue
 		}
 		w := &peer{worker: one}
-		sub, err := h.nc.Subscribe(subject(h.opts.Loop, one.Name, "*"), w.hears(h))
-		if err == nil {
-			err = sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
-		}
-		if err != nil {
+		if err := h.listen(w); err != nil {
 			return err
 		}
-		w.sub = sub
 		h.workers[one.Name] = w
 		changed = true
 	}
@@ -141,4 +139,52 @@ func (h *Hub) admit(is about) error {
 		return nil
 	}
 	return h.server.admit(is)
+}
+
+// listen subscribes to the questions of one worker. The caller holds h.mu.
+func (h *Hub) listen(w *peer) (err error) {
+	w.sub, err = h.nc.Subscribe(subject(h.opts.Loop, w.Name, "*"), w.hears(h))
+	if err == nil {
+		err = w.sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
+	}
+	return err
+}
+
+// muteTime is how long nobody listens to a worker that asks faster than it is answered. It is less than UsualLease, so
+// a worker that was away, and asks much at once, keeps what it has.
+const muteTime = 10 * time.Second
+
+// connectionError hears what goes wrong with the connection. A worker that asks faster than it is answered is muted:
+// what all workers send waits in one queue for this process, and others would wait behind it for longer than
+// answerTime. The server throws away what nobody listens to.
+func (h *Hub) connectionError(_ *nats.Conn, sub *nats.Subscription, err error) {
+	if !errors.Is(err, nats.ErrSlowConsumer) {
+		h.opts.Log(err.Error())
+		return
+	}
+	h.mu.Lock()
+	defer h.unlock()
+	for _, w := range h.workers {
+		if w.sub != sub || sub == nil {
+			continue
+		}
+		_ = sub.Unsubscribe()
+		w.sub = nil
+		w.mutedUntil = time.Now().Add(muteTime)
+		h.say("%s asks faster than it is answered, so nobody listens to it for %s; look at its machine", w.Name, muteTime)
+	}
+}
+
+// unmute listens again to workers that were muted. The caller holds h.mu.
+func (h *Hub) unmute() {
+	for _, w := range h.workers {
+		if w.sub != nil || time.Now().Before(w.mutedUntil) {
+			continue
+		}
+		err := h.listen(w)
+		if err != nil {
+			h.say("cannot listen to %s: %v", w.Name, err)
+			w.mutedUntil = time.Now().Add(muteTime)
+		}
+	}
 }

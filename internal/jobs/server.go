@@ -149,7 +149,7 @@ func (h *Hub) startServer(ctx context.Context, is *about) (err error) {
 		scheme = "tls://"
 	}
 	is.URL = scheme + replaceHost(is.Listen, cmp.Or(h.opts.Machine, "127.0.0.1"))
-	options, err := Credential{Seed: is.Seed}.options()
+	options, err := h.options(is.Seed)
 	if err != nil {
 		return err
 	}
@@ -160,10 +160,16 @@ func (h *Hub) startServer(ctx context.Context, is *about) (err error) {
 	return err
 }
 
+// options returns what the run connects with.
+func (h *Hub) options(seed string) ([]nats.Option, error) {
+	options, err := Credential{Seed: seed}.options()
+	return append(options, nats.ErrorHandler(h.connectionError)), err
+}
+
 // external connects to a server that a person runs, and into whose configuration the person has put the key of the
 // loop's runs.
 func (h *Hub) external(ctx context.Context, is *about) error {
-	options, err := Credential{Seed: is.Seed}.options()
+	options, err := h.options(is.Seed)
 	if err != nil {
 		return err
 	}

@@ -168,51 +168,78 @@ func revokeOwn(t *testing.T, dir string, o *own, w *Worker) {
 // A worker that floods the hub keeps nobody from working, and not much of it waits.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	w := open(t, func(o *Options) { o.Lease = 2 * time.Second })
-	liar, good := w.join("liar"), w.join("good")
 	large := strings.Repeat("x", 20_000)
-	for what, text := range map[string]string{
-		"questions": `{"c":"liar.%d","w":"` + large + `"}`, "nonsense": large + "%d", "parts": `{"c":"liar.%d","o":%[1]d}`,
+	for what, flood := range map[string]struct{ verb, format string }{
+		"questions": {"take", `{"c":"liar.%d","w":"` + large + `"}`},
+		"nonsense":  {"beat", large + "%d"},
+		"parts":     {"put", `{"c":"liar.%d","o":%[1]d}`},
 	} {
 		t.Run(what, func(t *testing.T) {
-			verb := map[string]string{"questions": "take", "nonsense": "beat", "parts": "put"}[what]
-			var sent atomic.Int64
-			stop := make(chan struct{})
-			var flood sync.WaitGroup
-			flood.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					_ = liar.nc.PublishRequest(subject(w.Hub.opts.Loop, "liar", verb), inbox(w.Hub.opts.Loop, "liar")+".x",
-						[]byte(fmt.Sprintf(text, sent.Add(1))))
-				}
-			})
+			w := open(t, func(o *Options) { o.Lease = 2 * time.Second })
+			liar, good := w.join("liar"), w.join("good")
+			sent := floods(t, liar, flood.verb, flood.format)
 			if !within(func() bool { return sent.Load() > 1000 }) {
 				t.Error("control: there is no flood")
 			}
+			fewWait(t, w)
+
 			for i := range 5 {
-				o := w.offer(fmt.Sprint(what, i))
-				for is := false; !is; {
-					done := submits(t, take(t, good), file(t, "work"))
-					select {
-					case <-o.Done:
-						o.End(true)
-						check(t, <-done)
-						is = true
-					case <-done: // a busy machine has not heard it for a lease
-					}
-				}
+				worksOnce(t, good, w.offer(fmt.Sprint(what, i)))
 			}
-			close(stop)
-			flood.Wait()
+
+			if what == "parts" && !w.hears("liar asks faster than it is answered") {
+				t.Error("the hub listens to small questions, however many they are")
+			}
+			fewWait(t, w)
 		})
 	}
+}
+
+// fewWait wants the hub to hold few questions of a worker that floods it.
+func fewWait(t *testing.T, w *world) {
+	t.Helper()
 	w.Hub.mu.Lock()
 	defer w.Hub.unlock()
 	if open := w.workers["liar"].open; open > maxOpen {
 		t.Errorf("%d of its questions wait", open)
+	}
+}
+
+// floods has a worker ask as fast as it can until the test ends. It returns how often it has asked.
+func floods(t *testing.T, w *Worker, verb, format string) *atomic.Int64 {
+	stop := make(chan struct{})
+	sent := new(atomic.Int64)
+	var flood sync.WaitGroup
+	flood.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			question := fmt.Sprintf(format, sent.Add(1))
+			loop := w.opts.Loop
+			_ = w.nc.PublishRequest(subject(loop, w.name, verb), inbox(loop, w.name)+".x", []byte(question))
+		}
+	})
+	t.Cleanup(func() {
+		close(stop)
+		flood.Wait()
+	})
+	return sent
+}
+
+// worksOnce has a worker do a job. On a busy machine it may not be heard for a lease, and begins again.
+func worksOnce(t *testing.T, w *Worker, o *Offer) {
+	t.Helper()
+	for {
+		done := submits(t, take(t, w), file(t, "work"))
+		select {
+		case <-o.Done:
+			o.End(true)
+			check(t, <-done)
+			return
+		case <-done:
+		}
 	}
 }
