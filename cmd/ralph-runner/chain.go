@@ -146,6 +146,7 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, hasList bool) (
 	if err != nil {
 		return nil, nil, err
 	}
+	agents.InChain = true
 	var names []string
 	runs := map[string]string{}
 	for _, step := range c {

@@ -27,6 +27,8 @@ type Agents struct {
 	picture    *loop.Picture // of the loop; nil: there is none
 	userAgents []config.Agent
 	prices     []agent.Price // the person's own
+
+	InChain bool // whether a name may be that of a role
 }
 
 // New returns the agents that there are for a loop. p may be nil.
@@ -193,6 +195,11 @@ func (a *Agents) unknownError(name string) error {
 	}
 	if a.picture != nil && a.picture.Snapshot.ConfigErr != nil {
 		return fmt.Errorf("%s; and %w", text, a.picture.Snapshot.ConfigErr)
+	}
+	if a.InChain {
+		names = append(names, say.Roles()...)
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
 	if near := jsontext.Nearest(name, names); near != "" {
 		return fmt.Errorf("%s; did you mean %s?", text, near)

@@ -365,7 +365,7 @@ func (r *Run) stopEvent(c *record.Current, limit runLimit) loop.Event {
 type runLimit struct {
 	reason string // decide.Budget, or decide.MaxIterations
 	bill   string // what was used, in words that follow "the run has"
-	flag   string // that sets it
+	flag   string // that sets it, or the step that has it
 	raise  string // the words with which the run goes on
 }
 
@@ -406,7 +406,8 @@ func (r *Run) limit(c *record.Current, more int) runLimit {
 		if back {
 			bill += ", and the last review has left features open"
 		}
-		return runLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", step.Limit)}
+		limit := fmt.Sprintf("%s:%d in the chain", plain.Line(step.Agent, 80), step.Limit)
+		return runLimit{decide.MaxIterations, bill, limit, fmt.Sprintf("+%d", step.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
 		return runLimit{decide.MaxIterations, bill, "--max-iterations", fmt.Sprintf("+%d", o.MaxIterations)}

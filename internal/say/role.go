@@ -1,5 +1,10 @@
 package say
 
+import (
+	"maps"
+	"slices"
+)
+
 // The roles of a chain's steps. A step that has the name of one gets its prompt, unless its agent has a prompt of its
 // own.
 const (
@@ -12,6 +17,9 @@ const (
 // RolePrompt returns the built-in prompt of a role; "" if there is no such role. What the prompt of each session says
 // is not in it: which list, which checks, how to claim, reopen and end.
 func RolePrompt(role string) string { return rolePrompts[role] }
+
+// Roles returns the names of the roles.
+func Roles() []string { return slices.Sorted(maps.Keys(rolePrompts)) }
 
 var rolePrompts = map[string]string{
 	Planner: `You are the planner. Plan the work for those who build it, and change no code.
