@@ -59,11 +59,7 @@ func news(l *watch.Loop) string {
 
 // sentence says how a loop stands, in words alone.
 func sentence(l *watch.Loop) string {
-	parts := []string{l.Word()}
-	if l.Features.Total > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d features claimed, %d proven", l.Features.Passed, l.Features.Total,
-			l.Features.Proven))
-	}
+	parts := append([]string{l.Word()}, present(proof(l))...)
 	if l.MaxIterations > 0 {
 		parts = append(parts, fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations))
 	}

@@ -270,7 +270,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("codes in %q", got.String())
 		}
 	}
-	read("demo: NOT STARTED, 1 of 2 features claimed, 0 proven, iteration 1 of 15")
+	read("demo: NOT STARTED, 1 of 2 features claimed, none checked, iteration 1 of 15")
 	list := filepath.Join(loops, "demo", loopdir.ListFile)
 	if err := os.WriteFile(list, []byte(`[{"id": "a", "passes": true}]`), 0o644); err != nil {
 		t.Fatal(err)
