@@ -204,8 +204,17 @@ func (p *Picture) checkEnv() []string {
 	if p.HasCopy() { // a folder above it may be in some repository
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.place().Copy))
 	}
+	for name, value := range quiet {
+		if proc.Value(env, name) == "" {
+			env = append(env, name+"="+value)
+		}
+	}
 	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.project())
 }
+
+// quiet are variables by which npm, and other programs with the package update-notifier, do not ask for a newer version
+// of themselves. Their notices come last, where an agent and a person look for what failed.
+var quiet = map[string]string{"NO_UPDATE_NOTIFIER": "1", "npm_config_update_notifier": "false"}
 
 // maxWithheld is how many variables Withheld names.
 const maxWithheld = 10
