@@ -92,10 +92,10 @@ type copyAttack struct {
 
 // The kinds of attacks that get through, as docs/assurance/PROOF.md names them.
 const (
-	ignoredByGit    = "what git ignores is the agent's"
+	ignoredByGit    = "the agent can change files that git ignores"
 	loadedByTrusted = "a file of the work that a trusted test loads"
 	readByTool      = "a tool reads a file of the work"
-	namedByNobody   = "a file that nobody has named"
+	namedByNobody   = "a file that nobody listed"
 )
 
 // TestCopyAttacks has an agent attack checks that run in the copy, and then do the work.
