@@ -86,15 +86,15 @@ func countTokens(node, tokenizer string, text []byte) (int, error) {
 }
 
 // costHead is the head of the table.
-const costHead = "| the tools are | bytes more | tokens more |\n|---|--:|--:|\n"
+const costHead = "| the tools are | extra bytes | extra tokens |\n|---|--:|--:|\n"
 
 // costs returns the table: by how much a request is larger than the one without the server.
 func costs(of map[string]size) string {
 	table := costHead
 	for _, row := range []struct{ name, with, without string }{
 		{"deferred, as usual", "deferred", "nothing"},
-		{"deferred, and brought by the plugin", "plugin", "plugin-no-server"},
-		{"not there: the plugin without `ralph-runner` on PATH", "plugin-no-runner", "plugin-no-server"},
+		{"deferred, and installed by the plugin", "plugin", "plugin-no-server"},
+		{"missing: the plugin without `ralph-runner` on PATH", "plugin-no-runner", "plugin-no-server"},
 		{"deferred, and the agent has looked all of them up", "looked-up", "nothing"},
 		{"sent at once (`ENABLE_TOOL_SEARCH=false`)", "at-once", "nothing-at-once"},
 	} {

@@ -12,7 +12,7 @@ var reliability = []row{
 	if notify != nil {`,
 	},
 	{
-		"It exits with 0, or was killed",
+		"It exits with 0 unless it is killed",
 		hook("hook-bad-input"),
 		"internal/client/call.go",
 		`	f := flag.NewFlagSet("hook", flag.ContinueOnError)`,
@@ -49,21 +49,21 @@ var reliability = []row{
 		"",
 	},
 	{
-		"again, with the same `deliveryId`, only if the hook was killed while it notified them",
+		"They get it again, with the same `deliveryId`, only if the hook was killed while notifying them",
 		hook("notify-killed"),
 		"internal/loop/send.go",
 		"	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() > 0 {",
 		"	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() < 0 {",
 	},
 	{
-		"Record, list, settings and `current` are old or new, never broken.",
+		"The record, list, settings and `current` are old or new, never broken.",
 		hook("hardlink-state"),
 		"internal/loopdir/file.go",
 		"	if err := rename(root, name, data, perm, confirm); err != nil {",
 		"	if err := root.WriteFile(name, data, perm); err != nil {",
 	},
 	{
-		"Notes in `progress.txt` stay.",
+		"Notes in `progress.txt` are kept.",
 		hook("hook-complete"),
 		"internal/loopdir/record.go",
 		"	edited := progress.Edit(text, next.Header)",
@@ -84,7 +84,7 @@ var reliability = []row{
 		"		over.Store(true)",
 	},
 	{
-		"Logs and memory stay bounded.",
+		"Logs and memory stay within limits.",
 		unit("loopdir", "^TestLogs$"),
 		"internal/loopdir/log.go",
 		`		if err := root.Rename(name, name+".1"); err != nil {`,
@@ -93,7 +93,7 @@ var reliability = []row{
 
 	// A run.
 	{
-		"Each session is once in `iterations.jsonl`",
+		"Each session appears once in `iterations.jsonl`",
 		test{"./cmd/ralph-runner", "^TestUnsaved$"},
 		"internal/record/files.go",
 		"	if f.root == nil || c == nil || !c.HasEnded() || c.Number <= f.EarlierSessions && f.has(r.ID, c.Number) {",
@@ -114,7 +114,7 @@ var reliability = []row{
 		}`,
 	},
 	{
-		"One run works on a loop at a time",
+		"Only one run works on a loop at a time",
 		runner("owned"),
 		"internal/loopdir/record.go",
 		"	return s.lock(runLock, wait, false)",
@@ -128,7 +128,7 @@ var reliability = []row{
 		"	return s.OwnerAlive && !s.OwnerKnown && s.Now.Sub(s.State.Seen).Abs() < unseen",
 	},
 	{
-		"[Event commands](../runner.md#event-commands) run at most once an iteration.",
+		"[Event commands](../runner.md#event-commands) run at most once per iteration.",
 		runner("hooks"),
 		"internal/run/session.go",
 		"		r.hooks(s, countedEvents, told)\n",
@@ -137,7 +137,7 @@ var reliability = []row{
 `,
 	},
 	{
-		"If a file for people lacks something, the run has said so.",
+		"If a file for people is incomplete, the run has reported it.",
 		runner("hostile-files"),
 		"internal/run/run.go",
 		"	if err := r.files.Trouble; err != nil {",
@@ -160,14 +160,14 @@ var reliability = []row{
 		"		if idle >= 0 {",
 	},
 	{
-		"No feature is lost, or merged twice, too early, or against its checks.",
+		"No feature is lost, or merged twice, too early, or with a failing check.",
 		runner("lanes-checks"),
 		"internal/run/merger.go",
 		"	failed := slices.IndexFunc(all, refuses)",
 		`	failed := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" && refuses(r) })`,
 	},
 	{
-		"No feature's work is taken twice",
+		"The run accepts each feature's work only once.",
 		unit("jobs", "^TestSilent$"),
 		"internal/jobs/hub.go",
 		"	delete(h.claims, c.ID)",
@@ -181,7 +181,7 @@ var reliability = []row{
 		"	return nil",
 	},
 	{
-		"No folder or branch of a lane and no git lock is left.",
+		"No lane's folder or branch and no git lock is left behind.",
 		runner("lanes"),
 		"internal/run/lane.go",
 		`	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
@@ -189,7 +189,7 @@ var reliability = []row{
 		"",
 	},
 	{
-		"No run ends for that, and the person's work stays as it is.",
+		"This does not end the run, and your work is not touched.",
 		unit("worktree", "^TestForwardRefuses$"),
 		"internal/worktree/forward.go",
 		`		_, err = here.git(ctx, "read-tree", "-m", "-u", "--dry-run", old, new)`,
@@ -205,8 +205,8 @@ var reliability = []row{
 		"err == nil || !st.List.Missing || errors.As(err, new(*jsontext.Error)):",
 	},
 	{
-		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; " +
-			"an id over 500 bytes | the next prompt asks for repair, or FAILED",
+		"a list that does not parse, or has over 64 MB, 250,000 items or 200 levels; an id over 500 bytes | the " +
+			"next prompt asks for a repair, or FAILED",
 		hook("hook-list-broken"),
 		"internal/say/prompt.go",
 		`	if w.d.Problem != nil {
@@ -223,14 +223,14 @@ var reliability = []row{
 		return decide.List{}`,
 	},
 	{
-		"nothing or garbage on standard input; a mistyped settings entry | a message to you; files stay",
+		"nothing or garbage on standard input; a mistyped settings entry | a message to you; no file changes",
 		hook("hook-bad-input"),
 		"internal/client/event.go",
 		`		return Event{}, errors.New("nothing on standard input; the host sends one JSON object")`,
 		"		return Event{}, nil",
 	},
 	{
-		"an event and an open pipe; half an event | the answer at once; after 30 s a message to you",
+		"an event on a pipe that stays open; half an event | the answer at once; after 30 s a message to you",
 		hook("stdin-open"),
 		"internal/client/event.go",
 		"	for !end.Found(data) {",
@@ -244,7 +244,7 @@ var reliability = []row{
 		`	return e.Name == Stop && e.AgentID != ""`,
 	},
 	{
-		"a link, pipe or second name; a folder that everybody can write to | a message to you; nothing is followed",
+		"a link, pipe or second name; a folder that everybody can write to | a message to you; the hook does not follow it",
 		hook("owner-mode"),
 		"internal/loopdir/loop.go",
 		"	return checkOwner(info, path, stateDir)",
@@ -252,7 +252,7 @@ var reliability = []row{
 	return nil`,
 	},
 	{
-		"a record that is cut, empty or no record | a message to you, and one notice",
+		"a record that is truncated, empty or invalid | a message to you, and one notice; the record stays as it is",
 		hook("record-half"),
 		"internal/loopdir/record.go",
 		"	case err == nil && string(told) == id:\n",
@@ -266,7 +266,7 @@ var reliability = []row{
 		"goesOn && l.At == nil",
 	},
 	{
-		"a loop or state folder that cannot be made or written, a full disk | the turn may end; a message says why",
+		"a loop or state folder that cannot be created or written, a full disk | the turn may end; a message says why",
 		hook("hook-state-folder"),
 		"internal/loopdir/loop.go",
 		`	if l.stateErr != nil {
@@ -278,8 +278,8 @@ var reliability = []row{
 `,
 	},
 	{
-		"no copy for the checks, as on a full disk | the next prompt says why; a run ends, and `--resume` checks what " +
-			"was done",
+		"no clean copy for the checks, for example on a full disk | the next prompt says why; a run ends, and " +
+			"`--resume` checks the work",
 		runner("copy-fails"),
 		"internal/loop/step.go",
 		"r.noCopy != nil && s.ev.FreshSession",
