@@ -82,14 +82,14 @@ var readme = []row{
 		"	return string(text[:min(len(text), checkTail)])",
 	},
 	{
-		"the feature is open again",
+		"the feature is reopened",
 		hook("check-feature"),
 		"internal/decide/stop.go",
 		"	if len(st.Results) == 0 || st.ListNotWritten {",
 		"	if true {",
 	},
 	{
-		"only a suite that has never passed in the loop may be red until the last feature",
+		"only a suite that has never passed in this loop may stay red until the last feature",
 		hook("check-claim"),
 		"internal/decide/stop.go",
 		`		case disproves("") && st.hasPassed(c):`,
