@@ -289,7 +289,7 @@ func (a *advice) faces(program string) map[string]string {
 }
 
 // advised matches a line of one of the programs that names the loop, with what is behind the name.
-var advised = regexp.MustCompile(`ralph-(?:stop-hook|runner)(?: [a-z]+(?: --loop)?)? demo\b` +
+var advised = regexp.MustCompile(`ralph-(?:stop-hook|runner)(?: [a-z]+)? demo\b` +
 	`(?: \+\w+| --[\w-]+(?: [\d.]+)?)*`)
 
 // linesIn returns the lines that a text advises.

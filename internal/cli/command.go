@@ -122,10 +122,11 @@ func checkCount(c *cobra.Command, words []string) error {
 		words = words[:at]
 	}
 	want := strings.Fields(args)
+	must := slices.DeleteFunc(slices.Clone(want), func(arg string) bool { return strings.HasPrefix(arg, "[") })
 	switch most := len(want); {
-	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
+	case len(words) < len(must):
 		_, name, _ := strings.Cut(c.CommandPath(), " ")
-		return usageError(c, "%s wants %s", name, want[len(words)])
+		return usageError(c, "%s wants %s", name, must[len(words)])
 	case len(words) > most && !strings.HasSuffix(args, "..."):
 		return usageError(c, "%q is one argument too many%s", words[most], FlagValueHint(c, words[most]))
 	}

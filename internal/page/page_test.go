@@ -292,7 +292,7 @@ func TestControl(t *testing.T) {
 	if strings.Contains(without, "/ask/") {
 		t.Error("there are buttons without --control")
 	}
-	for _, want := range []string{"resume demo", "resume demo &#43;10", "cancel demo", "note --loop demo &#39;TEXT&#39;"} {
+	for _, want := range []string{"resume demo", "resume demo &#43;10", "cancel demo", "note demo &#39;TEXT&#39;"} {
 		if !strings.Contains(without, "ralph-runner "+want+"</code>") {
 			t.Errorf("there is no command %q to copy in %s", want, without)
 		}

@@ -109,8 +109,8 @@ func why(p *loop.Picture, s decide.State) string {
 		return fmt.Sprintf("%s; %s. Allow what the work needs in .claude/settings.json, such as {\"permissions\": "+
 			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, p.Resume(s))
 	case decide.Asks:
-		return fmt.Sprintf("the agent needs a person: %s; %s. To answer: %s ANSWER; then '%s' continues it.",
-			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("note --loop"), p.Resume(s))
+		return fmt.Sprintf("the agent needs a person: %s; %s. To answer and continue: %s ANSWER",
+			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("note"))
 	case decide.CheckTime:
 		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
 			p.Resume(s))

@@ -93,7 +93,7 @@ func TestNarrow(t *testing.T) {
 	for width := 60; width < 130; width++ {
 		m.Update(tea.WindowSizeMsg{Width: width, Height: 24})
 		detail := text(m)
-		for _, want := range []string{reason, "ralph-runner resume " + name, "$1234.500"} {
+		for _, want := range []string{reason, "ralph-runner note " + name + " ANSWER", "$1234.500"} {
 			if !strings.Contains(words(detail), want) {
 				t.Errorf("at %d columns there is no %q in\n%s", width, want, detail)
 			}

@@ -146,53 +146,73 @@ const maxNote = 1000
 
 var errNoteLong = fmt.Errorf("the notes for the next prompt have more than %d characters; make them shorter", maxNote)
 
-// Note gives the agent a text once.
+// Note gives the agent a text once. It continues a loop whose agent waits for an answer.
 func (v Verbs) Note() *cobra.Command {
-	var named []string
-	cmd := &cobra.Command{
-		Use: "note TEXT...", Short: "Add a text to the agent's next prompt",
+	return &cobra.Command{
+		Use: "note [NAME] TEXT...", Short: "Add a text to the agent's next prompt; answer an agent that asks",
+		RunE: cli.Run(func(w io.Writer, words []string) error {
+			var named []string
+			if len(words) > 1 && slices.Contains(v.Names(), words[0]) {
+				named, words = words[:1], words[1:]
+			}
+			text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
+			switch {
+			case text == "":
+				return cli.Usagef("note what? the text is empty")
+			case utf8.RuneCountInString(text) > maxNote:
+				return errNoteLong
+			}
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.note(w, l, text) })(w, named)
+		}),
 	}
-	cmd.Flags().StringArrayVar(&named, "loop", nil, "add it to the prompt of the loop `NAME`")
-	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
-		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
-		if text == "" {
-			return cli.Usagef("note what? the text is empty")
+}
+
+func (v Verbs) note(w io.Writer, l *loop.Loop, text string) error {
+	if err := v.PersonFor(l); err != nil {
+		return err
+	}
+	then := ""
+	add := func(p *loop.Picture, next *decide.State) error {
+		if !next.Status.GoesOn() {
+			then = "; " + say.Continues(p, *next)
 		}
-		if utf8.RuneCountInString(text) > maxNote {
+		if next.Status == decide.Complete {
+			return fmt.Errorf("the loop is %s, so no prompt follows%s", next.Status, then)
+		}
+		all := strings.TrimPrefix(next.Note+"\n"+text, "\n")
+		if utf8.RuneCountInString(all) > maxNote {
 			return errNoteLong
 		}
-		if len(named) == 0 && len(words) > 1 && slices.Contains(v.Names(), words[0]) {
-			return cli.Usagef("%s is a loop; for a note to it: %s; for a text that begins so, put the text in quotes",
-				words[0], v.Env.Call("note --loop", words[0])+" TEXT")
-		}
-		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
-			if err := v.PersonFor(l); err != nil {
-				return err
-			}
-			then := ""
-			_, err := l.Change("note", func(p *loop.Picture, next *decide.State) error {
-				if !next.Status.GoesOn() {
-					then = "; " + say.Continues(p, *next)
-				}
-				if next.Status == decide.Complete {
-					return fmt.Errorf("the loop is %s, so no prompt follows%s", next.Status, then)
-				}
-				if next.Note != "" {
-					text = next.Note + "\n" + text
-				}
-				if utf8.RuneCountInString(text) > maxNote {
-					return errNoteLong
-				}
-				next.Note = text
-				return nil
-			})
-			if err != nil {
-				err = request(l, loopdir.Request{Verb: loopdir.RequestNote, Text: text}, err)
-				return later(w, l, err, "the next prompt will include your note")
-			}
-			fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
+		next.Note = all
+		return nil
+	}
+	state, err := l.Store.State()
+	if err == nil && !state.Status.GoesOn() && state.ExitReason == decide.Asks {
+		err = v.answer(w, l, add)
+		if err == nil {
 			return nil
-		})(w, named)
+		}
+	}
+	_, err = l.Change("note", add) // a loop that cannot continue yet gets it later
+	if err != nil {
+		err = request(l, loopdir.Request{Verb: loopdir.RequestNote, Text: text}, err)
+		return later(w, l, err, "the next prompt will include your note")
+	}
+	fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
+	return nil
+}
+
+// answer continues a loop whose agent waits for an answer, which add adds to the next prompt.
+func (v Verbs) answer(w io.Writer, l *loop.Loop, add func(*loop.Picture, *decide.State) error) error {
+	var picture *loop.Picture
+	next, err := l.Revive(background(), func(p *loop.Picture, next *decide.State) error {
+		picture = p
+		return add(p, next)
 	})
-	return cmd
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: the next prompt will include your answer; it continues at iteration %d of %d\n  %s\n", name(l),
+		next.Iteration, next.Header.MaxIterations, say.GoOn(picture, next))
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -245,6 +246,9 @@ func Quick(p *loop.Picture) Status {
 	return v
 }
 
+// chosen matches a word for which a person has to say another one.
+var chosen = regexp.MustCompile(` (?:NAME|ANSWER)(?: |$)`)
+
 // command returns the first command of a sentence of then, without what is said about it.
 func command(then string, env loop.Env, client string) string {
 	ask, _ := env.Clients(client)
@@ -255,7 +259,7 @@ func command(then string, env loop.Env, client string) string {
 			step, _, _ = strings.Cut(step, more)
 		}
 		for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
-			if strings.HasPrefix(step, program+" ") && !strings.Contains(step+" ", " NAME ") { // which a person chooses
+			if strings.HasPrefix(step, program+" ") && !chosen.MatchString(step) {
 				return step
 			}
 		}
@@ -439,6 +443,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
 		return typed(p, p.MoreTime(state))
+	case v.ExitReason == decide.Asks:
+		return do("note") + " ANSWER"
 	}
 	return fix(v, p, do) + "; then: " + resume
 }

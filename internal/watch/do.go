@@ -70,7 +70,9 @@ func (l *Loop) can(a Action) bool {
 	switch a.Name {
 	case "pause":
 		return on
-	case "cancel", "note":
+	case "note":
+		return on || l.Status.Status == "PAUSED" || l.ExitReason == decide.Asks
+	case "cancel":
 		return on || l.Status.Status == "PAUSED"
 	case "resume":
 		return !on || l.Phase == verb.NeedsYou
@@ -82,7 +84,7 @@ func (l *Loop) can(a Action) bool {
 func (a Action) commandLine(l *loop.Loop) string {
 	line := l.Call(a.Verb)
 	if a.Verb == "note" {
-		line = l.Env.Call("note --loop", l.At.Name) + " 'TEXT'"
+		line = l.Env.Call("note", l.At.Name) + " 'TEXT'"
 	}
 	return loop.InProject(l.Env, l.At, strings.Join(append([]string{line}, a.More...), " "))
 }

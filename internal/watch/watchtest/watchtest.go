@@ -204,7 +204,7 @@ func (w World) Situations() []Situation {
 		},
 		{
 			Name: "question", Works: "BLOCKED", Far: "0/3", Cost: "$0.210", Wrong: "an API key of the search provider",
-			Do: "resume", features: 3, run: run(gone, 0.21),
+			Do: "note question ANSWER", features: 3, run: run(gone, 0.21),
 			state: ended(decide.Blocked, decide.Asks, "an API key of the search provider"),
 		},
 		{
