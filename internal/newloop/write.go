@@ -63,6 +63,10 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: %s %s#TAG\n",
 			plain.Line(strings.Join(m.found.Tags, ", "), 300), m.ByList, plain.Line(file, 300))
 	}
+	if before.Schema != 0 && !m.Force && !loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile)) {
+		fmt.Fprintf(m.Out, "  kept     the record of the earlier loop: %s at iteration %d; to start from scratch: "+
+			"ralph-stop-hook init %s --force\n", before.Status, before.Iteration, plain.Arg(m.Name))
+	}
 	for _, f := range m.files {
 		if err := m.writeFile(l, f); err != nil {
 			return err
