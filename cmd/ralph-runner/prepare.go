@@ -40,6 +40,15 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	stopped, err := k.stoppedChain(at)
+	if err != nil {
+		return nil, err
+	}
+	if stopped != nil {
+		fmt.Fprintf(k.out, "the chain %s is not over, so it continues; to work with one agent instead: %s %s --agent NAME\n",
+			plain.Line(stopped.Definition, 300), program, plain.Arg(at.Name))
+		return k.continueRun(at)
+	}
 	k.options.Prompt = k.task.Text
 	var steps *record.Chain
 	rows, err := k.team(at, func(agents *roster.Agents, p *loop.Picture) (rows run.Rows, err error) {
@@ -68,6 +77,28 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		return nil, err
 	}
 	return run.New(k.Env, at, rows, k.options, steps), nil
+}
+
+// stoppedChain returns the chain of the loop's last run, if that was stopped before its last step was over: whoever types
+// the loop's name again, or none, means all of its agents. It returns nil if the person asks for something else.
+func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Chain, error) {
+	if k.base != "" || slices.ContainsFunc([]string{"agent", "chain", "workers"}, k.cmd.Flags().Changed) {
+		return nil, nil
+	}
+	store, err := at.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	last, err := record.Load(store)
+	if err != nil || last == nil || last.Step() == nil {
+		return nil, err
+	}
+	state, err := store.State()
+	if err != nil || !state.Status.GoesOn() {
+		return nil, err
+	}
+	return last.Chain, nil
 }
 
 // addChecks gives a loop the checks that it does not have. A dry run gives it none.
@@ -299,6 +330,11 @@ func (k *runner) resumable(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	return k.continueRun(at)
+}
+
+// continueRun returns the last run of a loop, which goes on.
+func (k *runner) continueRun(at *loopdir.Loop) (*run.Run, error) {
 	return run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
 		k.giveRun(r)
 		if last := r.LastStep(); r.Step() == nil && last != nil { // it may go on with one agent
@@ -314,11 +350,21 @@ func (k *runner) resumable(words []string) (*run.Run, error) {
 		if step := r.Step(); step != nil {
 			k.overrideStep(r, step)
 			names, runs = r.Chain.Agents()
+			for _, name := range names {
+				ofStep := func(check string) bool { return strings.HasPrefix(check, name+":") }
+				if slices.ContainsFunc(k.checks, ofStep) {
+					return nil, cli.Usagef("--check %s:CMD is for a step of a new chain; leave it out, or begin again with --chain",
+						plain.Line(name, 80))
+				}
+			}
 		}
 		k.options = r.Options
 		return k.team(at, func(agents *roster.Agents, p *loop.Picture) (run.Rows, error) {
 			if k.cmd.Flags().Changed("max-iterations") {
 				k.warnOfLess(p, r)
+			}
+			if err := k.addChecks(p); err != nil {
+				return nil, err
 			}
 			return k.rows(agents, names, runs)
 		})
