@@ -79,8 +79,8 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 	return run.New(k.Env, at, rows, k.options, steps), nil
 }
 
-// stoppedChain returns the chain of the loop's last run, if that was stopped before its last step was over: whoever types
-// the loop's name again, or none, means all of its agents. It returns nil if the person asks for something else.
+// stoppedChain returns the chain of the loop's last run, if that was stopped before its last step was over: whoever
+// types the loop's name again, or none, means all of its agents. It returns nil if the person asks for something else.
 func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Chain, error) {
 	if k.base != "" || slices.ContainsFunc([]string{"agent", "chain", "workers"}, k.cmd.Flags().Changed) {
 		return nil, nil

@@ -186,8 +186,8 @@ func WorkingFolder() (string, error) {
 	return filepath.EvalSymlinks(cwd)
 }
 
-// projectFolder returns the project, if it is not settled yet: the working folder or, in a subfolder of a repository that
-// has neither a list nor a loop, the nearest folder above that has.
+// projectFolder returns the project, if nobody has settled it: the working folder or, in a subfolder of a repository
+// that has neither a list nor a loop, the nearest folder above that has.
 func (m *Maker) projectFolder() (string, error) {
 	if m.Project != "" {
 		return m.Project, nil
@@ -212,8 +212,8 @@ func (m *Maker) projectFolder() (string, error) {
 }
 
 // FindOrMake returns the loop that a person names: by its name, or by its list; without words the current one. If there
-// is none, it has make make the loop of m, which is for that list, and returns nil. So it does if only the loop's folder
-// is gone: a person who deletes that and types the same again wants the loop back.
+// is none, it has make make the loop of m, which is for that list, and returns nil. So it does if only the loop's
+// folder is gone: a person who deletes that and types the same again wants the loop back.
 func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, error) {
 	at, err := m.Find(words)
 	switch {
