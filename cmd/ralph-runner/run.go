@@ -159,8 +159,8 @@ func permissionFlags(f *pflag.FlagSet, a *agent.Options) {
 	f.BoolVar(&a.SkipPermissions, "dangerously-skip-permissions", false, "allow everything; use a sandbox")
 }
 
-const runHelp = `Run the loop NAME, or the current one. LIST is a file with features: if no loop works on
-it, the run creates one.
+const runHelp = `Run the loop NAME, or the current one. LIST is a file with features, or its folder: if no
+loop works on it, the run creates one.
 
 In a chain, the agent after <-> reviews and sends work back; --check AGENT:CMD is for one
 agent alone.

@@ -215,6 +215,9 @@ func (m *Maker) projectFolder() (string, error) {
 // is none, it has make make the loop of m, which is for that list, and returns nil. So it does if only the loop's
 // folder is gone: a person who deletes that and types the same again wants the loop back.
 func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, error) {
+	if len(words) > 0 && filepath.Clean(words[0]) == "." && words[0] != "" {
+		words = nil
+	}
 	at, err := m.Find(words)
 	switch {
 	case at != nil && at.Restorable():
@@ -225,10 +228,17 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	case len(words) == 0:
 		return nil, make()
 	}
-	file, _ := features.SplitTag(words[0])
+	list := words[0]
+	if info, missing := os.Stat(list); missing == nil && info.IsDir() {
+		list, err = m.listOf(list)
+		if err != nil {
+			return nil, err
+		}
+	}
+	file, _ := features.SplitTag(list)
 	info, missing := os.Stat(file)
 	switch {
-	case errors.Is(missing, fs.ErrNotExist) && filepath.Ext(file) != "":
+	case errors.Is(missing, fs.ErrNotExist) && (filepath.Ext(file) != "" || filepath.Base(file) != file):
 		return nil, noFile(file)
 	case missing != nil || !info.Mode().IsRegular():
 		return nil, err
@@ -237,7 +247,7 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	if err != nil {
 		return nil, err
 	}
-	m.List = words[0]
+	m.List = list
 	m.List, err = m.namedList()
 	if err != nil {
 		return nil, err
@@ -245,11 +255,53 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	for at := range m.working() {
 		return at, nil
 	}
-	m.Name = defaultName(m.Project)
+	m.Name = defaultName(m.listFolder())
 	if loopdir.Exists(filepath.Join(m.Project, loopdir.Below, m.Name)) {
-		m.Name = defaultName(strings.TrimSuffix(file, filepath.Ext(file))) // the project's name is another list's
+		m.Name = defaultName(strings.TrimSuffix(file, filepath.Ext(file))) // that name is another list's
 	}
 	return nil, make()
+}
+
+// listOf returns the list of a folder that a person names.
+func (m *Maker) listOf(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	found, err := m.listsIn(path)
+	name := plain.Arg(filepath.Clean(dir))
+	switch {
+	case err != nil:
+		return "", err
+	case loopdir.Exists(filepath.Join(dir, loopdir.Below)):
+		return "", cli.Usagef("the folder %s has loops of its own; to work on them: cd %s", name, name)
+	case len(found) == 0:
+		return "", cli.Usagef("the folder %s has no list; name the list: %s FILE", name, m.ByList)
+	case len(found) > 1:
+		return "", cli.Usagef("the folder %s has the lists %s; name one: %s %s", name, strings.Join(found, ", "), m.ByList,
+			plain.Arg(filepath.Join(dir, found[0])))
+	}
+	return filepath.Join(dir, found[0]), nil
+}
+
+// listFolder returns the folder to which the list belongs that a person names: packages/web for
+// packages/web/docs/prd.json. It is the project if the file has no name of a list.
+func (m *Maker) listFolder() string {
+	file, _ := features.SplitTag(m.List)
+	all := strings.Split(filepath.ToSlash(file), "/")
+	most := 0
+	for _, pattern := range slices.Concat(listNames, otherLists) {
+		n := strings.Count(pattern, "/") + 1
+		if n <= len(all) && n > most {
+			if is, _ := path.Match(pattern, path.Join(all[len(all)-n:]...)); is {
+				most = n
+			}
+		}
+	}
+	if most == 0 {
+		return m.Project
+	}
+	return filepath.Join(m.Project, filepath.Join(all[:len(all)-most]...))
 }
 
 // noFile refuses a word that is neither a loop nor a file, and reads as a file's name.

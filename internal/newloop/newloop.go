@@ -86,7 +86,7 @@ func (m *Maker) Settle() (err error) {
 		return err
 	}
 	if m.Name == "" {
-		m.Name = defaultName(m.Project)
+		m.Name = defaultName(m.listFolder())
 	}
 	if err := loopdir.CheckName(m.Name); err != nil {
 		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
