@@ -25,7 +25,7 @@ var (
 func TestCommands(t *testing.T) {
 	programs := build(t)
 	var b strings.Builder
-	b.WriteString("# Commands\n\nWhat the helps of both programs say. `--help` also shows examples.\n")
+	b.WriteString("# Commands\n\nThis is the help of both programs. `--help` also shows examples.\n")
 	shown, flags := map[string]bool{}, map[string]bool{}
 	for _, name := range []string{"ralph-stop-hook", "ralph-runner"} {
 		c := commands{t: t, programs: programs, shown: shown, flags: flags}

@@ -49,13 +49,13 @@ program on PATH works as an agent, too: it gets the prompt on standard input.`,
 // agentInfo is what is known of an agent.
 type agentInfo struct {
 	Name      string   `json:"name"`
-	Problem   string   `json:"problem,omitempty"` // why it is not started; "": none
+	Problem   string   `json:"problem,omitempty"` // why it cannot start; "": none
 	Command   []string `json:"command,omitempty"` // without the prompt
 	Installed bool     `json:"installed"`
-	Version   string   `json:"version,omitempty"`  // of a built-in agent; "": not known
-	Measured  string   `json:"measured,omitempty"` // the version that was measured
+	Version   string   `json:"version,omitempty"`  // for a built-in agent; "": not known
+	Measured  string   `json:"measured,omitempty"` // the measured version
 	Tells     []string `json:"tells"`              // "tokens", "cost"
-	// the month of the prices by which its cost is estimated; "": it tells its cost, or no tokens
+	// the month of the prices used for the estimate; "": it reports its cost, or no tokens
 	PricesOf string `json:"pricesOf,omitempty"`
 }
 

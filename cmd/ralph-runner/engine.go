@@ -22,8 +22,8 @@ func (v verbs) engineToken() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token WORKER [NAME]", Short: "Create a worker's credential, or lock a worker out",
 		Long: `Create a credential for a worker on another machine, and print the line to type there. A
-second credential of the same name locks the first one out. Start a run with an engine
-first. With --engine it also prints the users that your servers need.`,
+second credential with the same name revokes the first one. Start a run with an engine
+first. With --engine, it also prints the users that your servers need.`,
 		Example: "  ralph-runner engine token builder --engine tls://a.example.com:4222,tls://b.example.com:4222",
 	}
 	cmd.Flags().StringVar(&url, "engine", "", "use your own NATS servers: one `URL` or several")

@@ -23,7 +23,7 @@ func (v verbs) report() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report [NAME]", Short: "Write a report about a loop, as one HTML file", Long: reportHelp,
 	}
-	cmd.Flags().StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
+	cmd.Flags().StringVar(&format, "format", "html", "write `FORMAT`: html, md or json")
 	cmd.Flags().StringVar(&output, "output", "", "write to `FILE`; - is standard output")
 	cmd.RunE = cli.Run(func(w io.Writer, words []string) error {
 		write, known := map[string]func(*report.Report, io.Writer) error{
@@ -79,9 +79,8 @@ func (v verbs) writeReport(dir, name string) error {
 	return err
 }
 
-const reportHelp = `Write a report about a loop. NAME is a loop, also of another project, or its last run's id.
-The page is written to .agent-state/report-ID.html in the project, Markdown and JSON to
-standard output.`
+const reportHelp = `Write a report about a loop. NAME is a loop of any project, or its last run's id. The page
+goes to .agent-state/report-ID.html in the project; Markdown and JSON go to standard output.`
 
 // anywhere returns the folder of the loop that the words name: in this project, or the only one of this user.
 func (v verbs) anywhere(words []string) (dir string, err error) {

@@ -42,7 +42,7 @@ func (v verbs) review() *cobra.Command {
 
 const reviewHelp = `Review your changes, and fix what the review finds, in a loop on a new list review-ID.json.
 The agent after the <-> of --chain adds each finding as a feature, and the agent before it
-builds that. The default chain is ` + usualReview + `.
+implements it. The default chain is ` + usualReview + `.
 The flags of 'ralph-runner run' work, too.`
 
 // findings makes the list of a review, and returns its name.

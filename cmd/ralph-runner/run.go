@@ -60,7 +60,7 @@ type runner struct {
 func (v verbs) run() *cobra.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cobra.Command{
-		Use: "run [NAME|LIST]", Short: "Run a loop; you can leave the word run out", Long: runHelp,
+		Use: "run [NAME|LIST]", Short: "Run a loop; the word run is optional", Long: runHelp,
 		RunE: cli.Run(k.run),
 	}
 	k.flags()

@@ -39,7 +39,7 @@ func (v verbs) serve() *cobra.Command {
 }
 
 const serveHelp = `Show all your loops and runs as a web page, live. FOLDER is a project whose loops have not
-started yet. Only this machine reaches the page, and only with the printed address.`
+started yet. Only this machine can open the page, with the printed address.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {

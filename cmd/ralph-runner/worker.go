@@ -44,15 +44,15 @@ func (v verbs) worker() *cobra.Command {
 	k := &worker{verbs: v}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Work on the features of a run on another machine",
-		Long: `Get features of a run on another machine, work on them with an agent of this one, and hand
-the work in. There, 'ralph-runner engine token WORKER' prints the line to type here.`,
+		Long: `Take features from a run on another machine, work on them with an agent here, and hand in the
+work. On that machine, 'ralph-runner engine token WORKER' prints the line to type here.`,
 		Example: "  RALPH_ENGINE=... ralph-runner worker --lanes 2 --permission-mode acceptEdits",
 		RunE:    cli.Run(k.work),
 	}
 	f := cmd.Flags()
 	f.StringVar(&k.engine, "engine", "", "connect to the engine at `URL`, if the credential has none")
 	f.IntVar(&k.lanes, "lanes", 1, "work on `N` features at a time")
-	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the run's one")
+	f.StringVar(&k.agent, "agent", "", "run the agent `NAME` instead of the run's agent")
 	f.StringVar(&k.dir, "dir", "", "keep the lanes in `DIR`, not in your cache folder")
 	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics at `HOST:PORT`")
 	f.BoolVar(&k.asJSON, "json", false, "print a line of JSON for each event")

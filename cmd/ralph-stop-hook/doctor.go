@@ -68,7 +68,7 @@ type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, note, warning or error
 	Text  string `json:"text"`
-	Fix   string `json:"fix"` // what a person does about it
+	Fix   string `json:"fix"` // how to fix it
 }
 
 // inspection is a look at a project, its settings and a loop.

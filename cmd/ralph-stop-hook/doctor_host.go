@@ -93,7 +93,7 @@ func (in *inspection) lookEntries(c *client.Client) {
 	}
 	switch {
 	case len(places) > 1:
-		in.warning("take it out of all places but one", "%s is in %s", the, strings.Join(places, " and "))
+		in.warning("remove it from all places but one", "%s is in %s", the, strings.Join(places, " and "))
 	case len(places) == 1:
 		in.fine("%s is in %s", the, places[0])
 	}

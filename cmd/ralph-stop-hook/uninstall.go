@@ -31,7 +31,7 @@ func (v verbs) uninstall() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&u.scope, "settings", "", "take it out of `WHICH` settings: project, local, user or all "+
+	f.StringVar(&u.scope, "settings", "", "remove it from `WHICH` settings: project, local, user or all "+
 		"(default: project and local, else user)")
 	f.BoolVar(&u.purge, "purge", false, "also remove the project's loops")
 	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask; needed without a terminal")
@@ -39,11 +39,11 @@ func (v verbs) uninstall() *cobra.Command {
 	return cmd
 }
 
-const uninstallHelp = `Remove the hook, and what init created for it, from the settings. A file with nothing else
-in it is deleted.
+const uninstallHelp = `Remove the hook, and what init created for it, from the settings. A file that is
+then empty is deleted.
 
-Loops stay. --purge also removes the project's loops, with their lists, logs and records. It
-asks first.`
+Loops stay. --purge asks, and then also removes the project's loops, with their lists, logs
+and records.`
 
 // uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {

@@ -36,13 +36,13 @@ func (c Class) Breaks() bool { return c != Done }
 
 // Usage is what a session used. A session that was killed and most agents tell not all of it.
 type Usage struct {
-	Input       int64   `json:"inputTokens"` // without cached ones
+	Input       int64   `json:"inputTokens"` // without cached tokens
 	Output      int64   `json:"outputTokens"`
 	CacheRead   int64   `json:"cacheReadTokens"`
 	CacheWrite  int64   `json:"cacheWriteTokens"`
 	CostUSD     float64 `json:"costUsd"`
 	TokensKnown bool    `json:"tokensKnown"`
-	CostKnown   bool    `json:"costKnown"`           // the agent told it, or it is estimated
+	CostKnown   bool    `json:"costKnown"`           // reported or estimated
 	Estimated   bool    `json:"estimated,omitempty"` // from tokens and a price
 }
 

@@ -56,7 +56,7 @@ var keys = []key[Config]{
 		example: `["Optional", "Later"]`,
 		field:   func(c *Config) any { return &c.SkipHeadings }, of: "a list of headings", ok: notEmpty,
 		schema: `"type": "array", "items": { "type": "string", "minLength": 1 }`,
-		about: "Headings of a Markdown list whose items are skipped, in any case: alone, after a number, before " +
+		about: "Headings of a Markdown list whose items are skipped, in upper or lower case: alone, after a number, before " +
 			"a word such as Work, or in brackets at the end. []: skip no items.",
 	}, {
 		name:    "source",
@@ -67,13 +67,13 @@ var keys = []key[Config]{
 	}, {
 		name: "bind", preset: `"first"`, example: `"prompt"`,
 		field: func(c *Config) any { return &c.Bind }, words: []string{decide.BindPrompt, decide.BindFirst},
-		about: "prompt: the loop belongs to the session that gets RALPH_PROMPT.md or its first line. first: to " +
-			"the first session that stops in the project.",
+		about: "prompt: the loop belongs to the session that gets RALPH_PROMPT.md or its first line. first: it " +
+			"belongs to the first session that stops in the project.",
 	}, {
 		name: "limits", example: `{"max_iterations": 40, "deadline": "8h"}`,
 		read:   func(p *parser, v gjson.Result, _ string, c *Config) { p.limits(v, &c.Limits) },
 		object: true,
-		about:  "Limits that end the loop or hand it over. 0 is off.",
+		about:  "Limits that end the loop or hand it over. 0 turns a limit off.",
 	}, {
 		name: "guards", preset: `true`, example: `false`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { c.GuardsOff = !p.yes(v, name) },
@@ -82,7 +82,7 @@ var keys = []key[Config]{
 	}, {
 		name: "wait_for", preset: `[]`, example: `["shell"]`,
 		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["shell"] }`,
-		about: "What else the loop waits for, besides background work that wakes the session. shell: shells and " +
+		about: "Other work that the loop waits for, besides background work that wakes the session. shell: shells and " +
 			"monitors, even if they never finish, such as a dev server.",
 	}, {
 		name: "checks",
@@ -96,7 +96,7 @@ var keys = []key[Config]{
 		name: "evaluate", example: `["default", {"command": ["./review.sh"], "timeout": "2m"}]`,
 		read:   (*parser).evaluators,
 		schema: `"type": "array", "items": { "$ref": "#/$defs/evaluator" }, "minItems": 1, "maxItems": 10`,
-		about: "Who decides at a stop whether the loop is complete: the first that answers complete or escalate. " +
+		about: "Evaluators of whether the loop is complete: the first to answer complete or escalate decides. " +
 			"default: every feature is claimed and every check passes. validation: every check passes. promise: " +
 			"the agent says so, and checks in the list pass; not allowed with checks. A command: see " +
 			"docs/configuration.md#evaluators.",
@@ -108,7 +108,7 @@ var keys = []key[Config]{
 	}, {
 		name: "protect", example: `["verify.sh", "tests/**", "+**/conftest.py", "package.json#scripts"]`,
 		read: (*parser).protect, schema: `"type": "array", "items": { "type": "string" }`,
-		about: "Patterns of files that checks use as they were at 'trust'. With a + before it, a pattern also " +
+		about: "Patterns of files that checks use as they were at 'trust'. With a leading +, a pattern also " +
 			"keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match within a name, **/ any " +
 			"folders, dir or dir/ everything below it, {a,b} either, [a-z] one character.",
 	}, {
@@ -120,8 +120,8 @@ var keys = []key[Config]{
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
 		about: "Commands that create ignored files that the checks need, such as packages. They run in a new " +
-			"copy and in each lane's folder. All run again before checks if a file in a when_changed has changed, " +
-			"or a check changed what they created. Files of theirs that git does not ignore are removed.",
+			"copy and in each lane's folder. All run again before checks if a when_changed file has changed, or a " +
+			"check changed their files. Created files that git does not ignore are removed.",
 	}, {
 		name: "outputs", example: `["build", "coverage"]`,
 		field: func(c *Config) any { return &c.Outputs },
@@ -174,11 +174,11 @@ var keys = []key[Config]{
 	}, {
 		name: "on_stagnation", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "As on_complete, if the loop ends STAGNATED.",
+		about: "Like on_complete, if the loop ends STAGNATED.",
 	}, {
 		name: "on_failure", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "As on_complete, for every other ending whose status is failed.",
+		about: "Like on_complete, for every other ending whose status is failed.",
 	}, {
 		name: "on_iteration", example: `["./count.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -202,12 +202,12 @@ var keys = []key[Config]{
 			`"builder": {"command": ["./bin/builder"]}}`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { p.agents(v, name, &c.Agents) },
 		schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
-		about:  "Agents for ralph-runner --agent; docs/runner.md#agents has their keys.",
+		about:  "Agents for ralph-runner --agent; docs/runner.md#agents lists their keys.",
 	}, {
 		name: "chains", example: `{"ship": "planner:5 -> builder:30 <-> reviewer:5"}`,
 		read:   (*parser).chains,
 		schema: `"type": "object", "additionalProperties": { "type": "string", "minLength": 3 }`,
-		about: "Chains for ralph-runner --chain: agents and their iterations, joined by ->. The agent behind <-> " +
+		about: "Chains for ralph-runner --chain: agents and their iterations, joined by ->. The agent after <-> " +
 			"reviews, and sends work back.",
 	}, {
 		name: "fallback", example: `["codex"]`,
@@ -230,11 +230,11 @@ var sourceKeys = []key[Source]{
 	}, {
 		name: "reopen", example: `["bd", "reopen", "${id}"]`,
 		field: func(s *Source) any { return &s.Reopen },
-		about: "Reopens the item ${id}, which must be a word of its own.",
+		about: "Reopens the item ${id}, which must be a separate word.",
 	}, {
 		name: "show", example: `["bd", "show", "${id}", "--json"]`,
 		field: func(s *Source) any { return &s.Show },
-		about: "Prints the item ${id} when list no longer does. Default: it is neither open nor done.",
+		about: "Prints an item that list no longer prints. Default: such items are neither open nor done.",
 	},
 }
 
@@ -247,11 +247,11 @@ var promiseKeys = []key[Config]{
 	}, {
 		name: "blocked", example: `["STUCK: (.*)"]`,
 		read: (*parser).promise, schema: `"type": "array", "items": { "type": "string" }`,
-		about: "It cannot continue without a person.",
+		about: "The loop cannot continue without a person.",
 	}, {
 		name: "escalate", example: `["LOOK: (.*)"]`,
 		read: (*parser).promise, schema: `"type": "array", "items": { "type": "string" }`,
-		about: "A person must look at it.",
+		about: "A person must review the loop.",
 	},
 }
 
@@ -276,7 +276,7 @@ var checkKeys = []key[Check]{
 	}, {
 		name: "last_message", example: `"^Verified: "`,
 		read: (*parser).lastMessage, schema: `"type": "string"`,
-		about: "A regular expression for the agent's last message.",
+		about: "A regular expression that the agent's last message must match.",
 	}, {
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(c *Check) any { return &c.Timeout }, least: 1,
@@ -360,7 +360,7 @@ var commandKeys = []key[Command]{
 	}, {
 		name: "env", example: `["SLACK_URL"]`,
 		field: func(c *Command) any { return &c.Env }, of: "a list of names of variables",
-		about: "Names of further variables that it gets.",
+		about: "Names of more variables that it gets.",
 	}, {
 		name: "on_error", preset: `"continue"`, example: `"continue"`,
 		read: (*parser).onError, schema: `"enum": ["continue", "stop"]`,
@@ -397,7 +397,7 @@ var agentKeys = []key[Agent]{
 	}, {
 		name: "output", preset: `"text"`, example: `"claude"`,
 		field: func(a *Agent) any { return &a.Output }, words: Outputs,
-		about: "How its output is read: as the JSON of an agent, or as text.",
+		about: "How to read its output: as the JSON of an agent, or as text.",
 	}, {
 		name: "complete_on", example: `["file:PLAN.md"]`,
 		field: func(a *Agent) any { return &a.CompleteOn }, of: "a list of texts", ok: notEmpty, least: 1,

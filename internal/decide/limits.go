@@ -80,7 +80,7 @@ var LimitTable = []Limit{
 	}, {
 		Name: "stagnation", Unit: "stops", Max: MaxCount,
 		Example: `5`,
-		About:   "The loop ends when list and work are the same at this many stops in a row.",
+		About:   "The loop ends when its list and work stay the same at this many stops in a row.",
 		Count:   func(l *Limits) *int { return &l.Stagnation },
 		used:    func(s State, _ time.Time) int { return s.Unchanged },
 	}, {
@@ -98,7 +98,7 @@ var LimitTable = []Limit{
 	}, {
 		Name: "iterations_per_hour", Unit: "iterations", Max: maxPerHour,
 		Example: `10`,
-		About:   "How many iterations may begin within an hour before a handover.",
+		About:   "How many iterations may start within an hour before a handover.",
 		Count:   func(l *Limits) *int { return &l.IterationsPerHour },
 		used:    func(s State, now time.Time) int { return len(s.LastHour(now)) },
 	}, {

@@ -15,19 +15,19 @@ import (
 type Status struct {
 	Loop    string   `json:"loop"`
 	URL     string   `json:"url"`
-	Problem string   `json:"problem,omitempty"` // why nobody gets anything; "": none
-	Workers []string `json:"workers"`           // who has a key
-	Open    int      `json:"open"`              // features that no worker has
-	Merged  int      `json:"merged"`            // features that were accepted
+	Problem string   `json:"problem,omitempty"` // why no worker gets a feature; "": none
+	Workers []string `json:"workers"`           // those with a key
+	Open    int      `json:"open"`              // features without a worker
+	Merged  int      `json:"merged"`            // accepted features
 	Holders []Holder `json:"holders"`
 }
 
 // Holder says who has a feature.
 type Holder struct {
 	Feature string    `json:"feature"` // its id
-	Attempt int       `json:"attempt"` // how often it was given to a worker
+	Attempt int       `json:"attempt"` // how often it was handed out
 	Worker  string    `json:"worker"`  // the name of its key
-	Machine string    `json:"machine"` // on which it runs, as it says
+	Machine string    `json:"machine"` // where it says it runs
 	State   string    `json:"state"`   // "claimed" or "submitted"
 	Since   time.Time `json:"since"`   // when the worker took it
 }

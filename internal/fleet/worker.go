@@ -41,7 +41,7 @@ type Worker struct {
 
 // Event is something that people may want to know of a worker.
 type Event struct {
-	Lane    int    `json:"lane,omitempty"`    // 0: it is about the worker
+	Lane    int    `json:"lane,omitempty"`    // 0: about the worker
 	Feature string `json:"feature,omitempty"` // its id
 	Text    string `json:"message"`           // what happened
 }

@@ -118,15 +118,15 @@ type iteration struct {
 	Time      time.Time `json:"time"`
 	Session   string    `json:"session"`
 	Event     string    `json:"event"`   // of the client, such as Stop
-	Verdict   string    `json:"verdict"` // what was decided: continue, end, take, …
-	Reason    string    `json:"reason"`  // why the loop has ended; "": it has not
-	Feature   string    `json:"feature"` // the next one
+	Verdict   string    `json:"verdict"` // continue, end, take, …
+	Reason    string    `json:"reason"`  // why the loop ended; "": it has not
+	Feature   string    `json:"feature"` // the next feature
 	Iteration int       `json:"iteration"`
-	Attempts  int       `json:"attempts"` // at the feature
-	// a digest of the list's states; of the work tree too, if those did not change
+	Attempts  int       `json:"attempts"` // attempts at it
+	// a digest of the list's states, or also of the work tree if those did not change
 	Fingerprint string `json:"fingerprint"`
-	DurationMs  int64  `json:"durationMs"`     // from the start of the hook to the record
-	Lane        int    `json:"lane,omitempty"` // of a run with workers
+	DurationMs  int64  `json:"durationMs"`     // from the hook's start to the commit
+	Lane        int    `json:"lane,omitempty"` // in a run with lanes
 }
 
 func iterationOf(ev Event, d *decide.Decision) iteration {

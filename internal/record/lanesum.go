@@ -21,12 +21,12 @@ const (
 // LaneSum is what a lane did in a run.
 type LaneSum struct {
 	Lane        int      `json:"lane"`
-	Workers     []string `json:"workers,omitempty"` // who worked elsewhere, and where
-	Features    []string `json:"features"`          // in the order of their first session
+	Workers     []string `json:"workers,omitempty"` // names and machines
+	Features    []string `json:"features"`          // by first session
 	Sessions    int      `json:"sessions"`
 	DurationSec float64  `json:"durationSec"`
 	Merged      int      `json:"merged"`
-	Waits       int      `json:"waits"` // for a person to look at
+	Waits       int      `json:"waits"` // waits for a person
 	GivenBack   int      `json:"givenBack"`
 	Conflicts   int      `json:"conflicts"`
 }

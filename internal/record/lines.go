@@ -27,15 +27,15 @@ type Session struct {
 	RunID       string     `json:"runId"`
 	Number      int        `json:"session"` // in the run; 0: a stop of the hook
 	Iteration   int        `json:"iteration"`
-	Counted     bool       `json:"counted"`           // false: an interruption; the same iteration went on
-	Step        int        `json:"step,omitempty"`    // of a chain, from 1
-	Lane        int        `json:"lane,omitempty"`    // of several, from 1
-	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": none
-	Machine     string     `json:"machine,omitempty"` // of the worker
-	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work
+	Counted     bool       `json:"counted"`           // false: it was interrupted, and the same iteration continued
+	Step        int        `json:"step,omitempty"`    // in a chain, from 1
+	Lane        int        `json:"lane,omitempty"`    // from 1
+	Worker      string     `json:"worker,omitempty"`  // the worker's name; "": none
+	Machine     string     `json:"machine,omitempty"` // the worker's machine
+	Merge       string     `json:"merge,omitempty"`   // what happened to a lane's work
 	Agent       string     `json:"agent"`
 	Model       string     `json:"model"`
-	Why         string     `json:"why,omitempty"` // why it was not the usual agent and model; "": none
+	Why         string     `json:"why,omitempty"` // why another agent or model worked; "": none
 	Feature     string     `json:"feature"`
 	StartedAt   time.Time  `json:"startedAt"` // zero: not known
 	EndedAt     time.Time  `json:"endedAt"`

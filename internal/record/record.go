@@ -98,12 +98,12 @@ type Run struct {
 type Sum struct {
 	agent.Usage
 	Unknown  int     `json:"unknown"`            // sessions whose cost is not fully known
-	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the most expensive session of known cost
-	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond that
+	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the most expensive session with known cost
+	Presumed float64 `json:"presumed,omitempty"` // dollars presumed beyond known costs
 
 	UnknownTokens  int   `json:"unknownTokens,omitempty"`  // sessions whose tokens are not fully known
-	MostTokens     int64 `json:"mostTokens,omitempty"`     // of the largest session of known tokens
-	PresumedTokens int64 `json:"presumedTokens,omitempty"` // that the others may have used beyond that
+	MostTokens     int64 `json:"mostTokens,omitempty"`     // tokens of the largest session with known tokens
+	PresumedTokens int64 `json:"presumedTokens,omitempty"` // tokens presumed beyond known ones
 }
 
 // Add adds what a session used.

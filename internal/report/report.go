@@ -22,13 +22,13 @@ type Report struct {
 	MadeAt time.Time `json:"madeAt"`
 	watch.Detail
 	Work              []Feature     `json:"work"`              // the features
-	Commits           []tree.Commit `json:"commits"`           // that belong to no feature
-	Earlier           int           `json:"earlierCommits"`    // how many are left out
-	EarlierIterations int           `json:"earlierIterations"` // how many are left out
+	Commits           []tree.Commit `json:"commits"`           // those without a feature
+	Earlier           int           `json:"earlierCommits"`    // omitted commits
+	EarlierIterations int           `json:"earlierIterations"` // omitted iterations
 	Took              time.Duration `json:"-"`
 	TookSec           int64         `json:"tookSec"`
 
-	NoItems *struct{} `json:"items,omitempty"` // null: they are in work
+	NoItems *struct{} `json:"items,omitempty"` // always null: see work
 }
 
 // Feature is a feature with the commits that were made for it.

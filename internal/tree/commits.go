@@ -18,8 +18,8 @@ type Commit struct {
 	Hash     string    `json:"hash"`
 	At       time.Time `json:"at"`
 	Subject  string    `json:"subject"`
-	Features []string  `json:"features,omitempty"` // that it says it is for
-	Diff     string    `json:"diff"`               // the beginning, if it is long
+	Features []string  `json:"features,omitempty"` // from its trailer
+	Diff     string    `json:"diff"`               // cut if it is long
 }
 
 const (

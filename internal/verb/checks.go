@@ -16,7 +16,7 @@ import (
 // Checked is a check that ran, as checks.jsonl has it. An agent can write that file, too.
 type Checked struct {
 	At         time.Time `json:"at"`
-	Name       string    `json:"name"`    // with the feature's id, if it was for one
+	Name       string    `json:"name"`    // with the feature's id, if it ran for one
 	Outcome    string    `json:"outcome"` // in words
 	DurationMS int64     `json:"durationMs"`
 	Tail       string    `json:"tail"` // the end of its output

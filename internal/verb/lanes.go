@@ -13,8 +13,8 @@ type Lane struct {
 	Lane     int    `json:"lane"`    // from 1
 	Feature  string `json:"feature"` // the id; "": none
 	Title    string `json:"title"`
-	Attempts int    `json:"attempts"` // those at the feature that failed, and this one
-	Works    bool   `json:"works"`    // it has a session, or work that is to be merged
+	Attempts int    `json:"attempts"` // failed attempts at the feature, and this one
+	Works    bool   `json:"works"`    // whether it has a session, or work to merge
 }
 
 // lanes returns what the lanes have, and the next feature that none of them has.

@@ -103,7 +103,7 @@ func stoppedOf(state decide.State, run *ran) int {
 type Waits struct {
 	For   string    `json:"for"`
 	Since time.Time `json:"since,omitzero"` // zero: not known
-	Until time.Time `json:"until"`          // then it goes on
+	Until time.Time `json:"until"`          // when it continues
 }
 
 // waits returns what a loop in progress waits for; nil: it does not.
@@ -233,11 +233,11 @@ type Spent struct {
 	CacheWrite  int64   `json:"cacheWriteTokens"`
 	CostUSD     float64 `json:"costUsd"`
 	TokensKnown bool    `json:"tokensKnown"`
-	CostKnown   bool    `json:"costKnown"` // false: no session has told its cost
-	Estimated   bool    `json:"estimated"` // in part, from prices
-	Unknown     int     `json:"unknown"`   // sessions that did not tell their cost
+	CostKnown   bool    `json:"costKnown"` // false: no session reported its cost
+	Estimated   bool    `json:"estimated"` // partly, from prices
+	Unknown     int     `json:"unknown"`   // sessions that did not report their cost
 
-	UnknownTokens int `json:"unknownTokens"` // sessions that did not tell all their tokens
+	UnknownTokens int `json:"unknownTokens"` // sessions that did not report all tokens
 }
 
 // Tokens returns all tokens.

@@ -17,8 +17,8 @@ const silence = 10 * time.Minute
 
 // Sign is the last sign of life of a session that works on a loop now.
 type Sign struct {
-	Lane     int       `json:"lane"` // 0: there are no lanes
-	Log      string    `json:"log"`  // the path of what it prints, or of its conversation
+	Lane     int       `json:"lane"` // 0: no lanes
+	Log      string    `json:"log"`  // the path of its output or conversation
 	LastSign time.Time `json:"lastSign"`
 
 	path   string

@@ -23,7 +23,7 @@ import (
 func (v Verbs) Status() *cobra.Command {
 	s := &statusCall{Verbs: v}
 	cmd := &cobra.Command{
-		Use: "status [NAME]", Short: "Show how far a loop is",
+		Use: "status [NAME]", Short: "Show a loop's progress",
 		Long: statusHelp, RunE: cli.Run(s.run),
 	}
 	f := cmd.Flags()
@@ -37,8 +37,8 @@ func (v Verbs) Status() *cobra.Command {
 	return cmd
 }
 
-const statusHelp = `Show how far a loop is. A loop whose client died NEEDS YOU, until --send-due ends it
-INTERRUPTED. A loop that cannot be read is UNKNOWN; --exit-code then exits with 4.`
+const statusHelp = `Show a loop's progress. If its client died, it NEEDS YOU until --send-due ends it INTERRUPTED.
+An unreadable loop is UNKNOWN; --exit-code then exits with 4.`
 
 type statusCall struct {
 	Verbs

@@ -30,40 +30,40 @@ type Status struct {
 	ExitReason    string            `json:"exitReason"` // why it ended; "": it has not
 	Iteration     int               `json:"iteration"`
 	MaxIterations int               `json:"maxIterations"`
-	NoList        bool              `json:"noList"` // there are no features
+	NoList        bool              `json:"noList"` // the loop has no features
 	Features      decide.Counts     `json:"features"`
-	SetAside      []Failed          `json:"setAside"`          // features at which too many attempts failed; at most 20
-	Checks        int               `json:"checks"`            // how many there are
-	Running       string            `json:"running"`           // checks that run now
-	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
+	SetAside      []Failed          `json:"setAside"`          // at most 20
+	Checks        int               `json:"checks"`            // how many the loop has
+	Running       string            `json:"running"`           // the checks in progress
+	Withheld      string            `json:"withheld"`          // variables withheld from the last checks
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
-	ToMerge       string            `json:"toMerge,omitempty"` // which work of lanes a branch lacks
+	ToMerge       string            `json:"toMerge,omitempty"` // unmerged work of lanes
 	Uncommitted   string            `json:"uncommitted"`       // why proven work is not committed
 	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
-	Next          string            `json:"next"`              // the feature to work on
+	Next          string            `json:"next"`              // the next feature
 	Lanes         []Lane            `json:"lanes,omitempty"`
 	List          string            `json:"list"`                // its path
-	Session       string            `json:"session"`             // that works on it; "": none
+	Session       string            `json:"session"`             // the session that works on it; "": none
 	Phase         Phase             `json:"phase"`               // working, STUCK, waiting, needs you, never begun, ended
 	PhaseSince    time.Time         `json:"phaseSince,omitzero"` // zero: not known
-	Silent        []Sign            `json:"silent,omitempty"`    // its sessions without a sign of life for ten minutes
-	Doom          string            `json:"doom"`                // how it will end in any case; "": it need not
-	Limits        []decide.Standing `json:"limits"`              // those that are on
-	Needs         string            `json:"needs"`               // what it needs of a person
-	RetryAt       string            `json:"retryAt"`             // when a limit will be lifted
+	Silent        []Sign            `json:"silent,omitempty"`    // sessions silent for ten minutes
+	Doom          string            `json:"doom"`                // the ending it cannot avoid; "": it need not
+	Limits        []decide.Standing `json:"limits"`              // active limits
+	Needs         string            `json:"needs"`               // what a person must do
+	RetryAt       string            `json:"retryAt"`             // when a limit resets
 	Waits         *Waits            `json:"waiting"`             // null: none
-	Loop          string            `json:"loop"`                // the path of its folder
-	Protected     bool              `json:"protected"`           // the record is outside the project
+	Loop          string            `json:"loop"`                // its folder
+	Protected     bool              `json:"protected"`           // whether the record is outside the project
 	StartedAt     string            `json:"startedAt"`
 	EndedAt       string            `json:"endedAt"`
-	Notice        string            `json:"notice"`     // of the last ending: "", "sent" or "pending"
-	Notes         []string          `json:"notes"`      // what a person should know
-	Verdicts      []Verdict         `json:"verdicts"`   // of the last stops, the latest first
-	Then          string            `json:"then"`       // what a person would do now
-	Command       string            `json:"command"`    // of then, for copying; "": there is none
-	ClientRuns    bool              `json:"clientRuns"` // the process of its session is known to run
-	Spent         *Spent            `json:"spent"`      // by its last run; null: it had none
-	Failed        *Checked          `json:"failed"`     // the last check that failed, and did not pass since; null: none
+	Notice        string            `json:"notice"`     // for the last ending: "", "sent" or "pending"
+	Notes         []string          `json:"notes"`      // for a person
+	Verdicts      []Verdict         `json:"verdicts"`   // for the last stops, newest first
+	Then          string            `json:"then"`       // the next step for a person
+	Command       string            `json:"command"`    // the command for then, to copy; "": there is none
+	ClientRuns    bool              `json:"clientRuns"` // whether the session's process is known to run
+	Spent         *Spent            `json:"spent"`      // by the last run; null: it had none
+	Failed        *Checked          `json:"failed"`     // the last check that failed and has not passed since; null: none
 	Checked       []Checked         `json:"-"`          // the last checks that ran, the latest first
 	Unmerged      []string          `json:"-"`          // what a person is to do about each branch with such work
 
@@ -502,8 +502,8 @@ const SetAside = "set_aside"
 // Failed is a feature that is set aside.
 type Failed struct {
 	ID       string `json:"id"`
-	Attempts int    `json:"attempts"` // how many failed
-	Why      string `json:"why"`      // why the last one did
+	Attempts int    `json:"attempts"` // failed attempts
+	Why      string `json:"why"`      // why the last one failed
 }
 
 // maxSetAside is how many features that are set aside are shown.
@@ -526,10 +526,10 @@ func setAside(s *decide.Snapshot) []Failed {
 // Item is an item of a list, as `list --json` shows it.
 type Item struct {
 	ID    string `json:"id"`
-	State string `json:"state"` // open, done (claimed), set_aside, blocked (nobody can ever work on it), dropped (no work)
-	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
+	State string `json:"state"` // open, done (claimed), set_aside, blocked (cannot be done), dropped (skipped)
+	Order int    `json:"order"` // 1 comes next; 0 is not handed out
 	Title string `json:"title"`
-	Why   string `json:"why"` // why nobody can work on it now, or why it is not proven
+	Why   string `json:"why"` // why it has to wait, or is not proven
 	Model string `json:"model"`
 }
 

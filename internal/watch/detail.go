@@ -21,12 +21,12 @@ type Detail struct {
 	Loop
 	Task       string           `json:"task"`
 	Items      []Item           `json:"items"`
-	Iterations []record.Session `json:"iterations"`       // in their order; only the last ones are kept
-	Gone       int              `json:"gone"`             // sessions that are no longer kept
-	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
-	Checked    []verb.Checked   `json:"checked"`          // the latest first
+	Iterations []record.Session `json:"iterations"`       // in order, only the last ones
+	Gone       int              `json:"gone"`             // earlier sessions that were removed
+	ByLane     []record.LaneSum `json:"byLane,omitempty"` // for a run with lanes
+	Checked    []verb.Checked   `json:"checked"`          // newest first
 	Log        string           `json:"log"`              // the end of hook.log
-	Live       []Live           `json:"live"`             // the sessions that run now, or else the last one
+	Live       []Live           `json:"live"`             // the current sessions, or else the last one
 
 	Commands []string `json:"-"` // for the actions that make sense now, as a person types them
 }
@@ -43,8 +43,8 @@ type Live struct {
 // Item is a feature. State is open, claimed, proven, set_aside, blocked or dropped.
 type Item struct {
 	verb.Item
-	Checks   []Receipt     `json:"checks"` // that have proven it
-	Failed   bool          `json:"failed"` // a check of it failed, and did not pass since
+	Checks   []Receipt     `json:"checks"` // those that proved it
+	Failed   bool          `json:"failed"` // whether a check failed and has not passed since
 	Attempts int           `json:"attempts"`
 	Took     time.Duration `json:"-"`
 	TookSec  int64         `json:"tookSec"`

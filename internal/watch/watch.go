@@ -25,12 +25,12 @@ type Picture struct {
 
 // Loop is a loop as it was when it was read last. Its texts are clean.
 type Loop struct {
-	Key     string `json:"key"` // unique among the loops of this user
+	Key     string `json:"key"` // unique among your loops
 	Project string `json:"project"`
 	verb.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when its files last changed
-	LastSign  time.Time `json:"lastSign"`  // when these, or what its agents write, last changed
+	LastSign  time.Time `json:"lastSign"`  // when these, or its agents' output, last changed
 
 	more []string // what 'resume' has to give it, in words
 }
@@ -39,22 +39,22 @@ type Loop struct {
 type Run struct {
 	ID         string    `json:"id"`
 	Agent      string    `json:"agent"`
-	Works      bool      `json:"works"` // its process runs
+	Works      bool      `json:"works"` // whether its process runs
 	StartedAt  time.Time `json:"startedAt"`
 	EndedAt    time.Time `json:"endedAt,omitzero"` // zero: it is not over
 	Iterations int       `json:"iterations"`       // sessions that counted
 	Sessions   int       `json:"sessions"`
-	Session    *Session  `json:"session"`           // that runs now; null: none
-	Lanes      []Session `json:"lanes,omitempty"`   // with lanes: those that run now
-	ToMerge    []string  `json:"toMerge,omitempty"` // what a person does to merge all work; only of a loop alone
+	Session    *Session  `json:"session"`           // the current session; null: none
+	Lanes      []Session `json:"lanes,omitempty"`   // with lanes: the current sessions
+	ToMerge    []string  `json:"toMerge,omitempty"` // steps to merge all work; only for a single loop
 	Done       int       `json:"done"`              // features that it worked on and that pass
-	Step       string    `json:"step"`              // of a chain: who works, in words; "": there is none
+	Step       string    `json:"step"`              // the current step of a chain, in words; "": there is none
 }
 
 // Session is a session of a run that works now.
 type Session struct {
 	Number    int       `json:"number"`
-	Lane      int       `json:"lane,omitempty"` // 0: none
+	Lane      int       `json:"lane,omitempty"` // 0: no lanes
 	Agent     string    `json:"agent"`
 	Feature   string    `json:"feature"`
 	StartedAt time.Time `json:"startedAt"`
