@@ -159,8 +159,8 @@ func besideGit(files, ignored int) func(*bench) row {
 			}
 			r.Figures = append(r.Figures, t.figure(t.git.name, len(t.ours)))
 		}
-		r.Text = fmt.Sprintf("In CPU time. One file is edited before each later stop, and before each git status. The "+
-			"copy takes %s, the project's files %s, the record with the baseline %s.",
+		r.Text = fmt.Sprintf("Times are CPU time. One file is edited before each later stop, and before each git "+
+			"status. The copy takes %s, the project's files take %s, and the record with the baseline takes %s.",
 			megabytes(s.size("home/.cache")), megabytes(s.size("project/src")), megabytes(s.size("state")))
 		return r
 	}
@@ -173,10 +173,10 @@ func small(b *bench) row {
 	_, stops := b.turns(s)
 	const most = 80 * time.Millisecond
 	r := row{Title: "A stop of 200 files with a clean copy, on disk"}
-	r.Text = "One file was edited. The time is that until the process has ended, not CPU time."
+	r.Text = "One file was edited. Times are wall-clock time until the process exits, not CPU time."
 	r.Figures = b.race(stops.ours[0].runner, stops.git)
 	got := r.Figures[0].Median
-	r.Bars = []bar{{"≤ 80 ms", ms(got), got <= most, "git is started, and the record is flushed."}}
+	r.Bars = []bar{{"≤ 80 ms", ms(got), got <= most, "The hook starts git, and flushes the record."}}
 	return r
 }
 

@@ -23,7 +23,7 @@ var growths = []func(*bench) growth{
 
 func byFeatures(b *bench) growth {
 	g := growth{Title: "Features in the list", Axis: "features",
-		Text: "In memory; the list changed since the last stop."}
+		Text: "The project is in memory, and the list has changed since the last stop."}
 	for _, n := range []int{10, 100, 1000, 10_000}[:b.fewer(4, 2)] {
 		runners := b.same(options{features: n}, b.hook, b.node, b.bash)
 		g.Points = append(g.Points, point{n, number(n), b.race(runners...)})
@@ -37,7 +37,7 @@ func byFeatures(b *bench) growth {
 func byCrowd(b *bench) growth {
 	g := growth{
 		Title: "Hooks at once", Axis: "hooks at once",
-		Text: "Until the last has answered; each has its own loop.",
+		Text: "This is the time until the last hook has answered. Each hook has its own loop.",
 	}
 	all := b.same(options{features: 10}, b.hook, b.node, b.bash)
 	for n := 1; n <= b.fewer(64, 4); n *= 4 {
@@ -54,7 +54,7 @@ func byCrowd(b *bench) growth {
 func byTranscript(b *bench) growth {
 	g := growth{
 		Title: "Transcript", Axis: "length of the transcript",
-		Text: "The hook reads at most the last 256 KB. The rivals read none.",
+		Text: "The hook reads at most the last 256 KB. The rivals do not read it.",
 	}
 	sizes := []int{1 << 10, 32 << 10, 1 << 20, 32 << 20, 1 << 30}
 	for i, f := range b.race(b.transcripts(sizes...)...) {

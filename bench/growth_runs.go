@@ -14,7 +14,7 @@ import (
 // runByFeatures is about runs of two iterations over longer and longer lists.
 func runByFeatures(b *bench) growth {
 	g := growth{Title: "Features in the list of a run", Axis: "features",
-		Text: "In memory; two iterations."}
+		Text: "The run is in memory, and has two iterations."}
 	for _, n := range []int{10, 100, 1000, 10_000}[:b.fewer(4, 2)] {
 		g.add(b, n, b.outerLoops(options{features: n, left: 2}, ours, alone, inBash, withJq))
 	}
@@ -24,7 +24,7 @@ func runByFeatures(b *bench) growth {
 // runByIterations is about longer and longer runs.
 func runByIterations(b *bench) growth {
 	g := growth{Title: "Iterations of a run", Axis: "iterations",
-		Text: "In memory; the time of one iteration."}
+		Text: "This is the time of one iteration, in memory."}
 	for _, n := range []int{4, 20, 100, 500}[:b.fewer(4, 2)] {
 		p := g.add(b, n, b.outerLoops(options{features: n}, ours, alone, inBash))
 		for i := range p.Figures {
@@ -38,7 +38,7 @@ func runByIterations(b *bench) growth {
 // byRuns is about runs at the same time.
 func byRuns(b *bench) growth {
 	g := growth{Title: "Runs at once", Axis: "runs at once",
-		Text: "In memory; until the last run is complete, each of ten features."}
+		Text: "This is the time until the last run is complete, in memory. Each run has ten features."}
 	for n := 1; n <= b.fewer(64, 4); n *= 4 {
 		all := b.outerLoops(options{features: 10}, ours, alone, inBash, withJq)
 		for len(all[0].stages) < n {
@@ -54,7 +54,7 @@ func byRuns(b *bench) growth {
 // byWatchers is about a run that more and more terminals follow.
 func byWatchers(b *bench) growth {
 	g := growth{Title: "Watchers of a run", Axis: "watchers",
-		Text: "In memory; a run of ten features under `ralph-runner watch`."}
+		Text: "`ralph-runner watch` follows a run of ten features, in memory."}
 	for _, n := range []int{0, 1, 4, 16}[:b.fewer(4, 2)] {
 		g.watched(b, n)
 	}

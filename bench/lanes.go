@@ -32,9 +32,9 @@ exit $status`
 // takes a while, beside the least time that it could take.
 func byLanes(b *bench) growth {
 	features, second := b.fewer(200, 4), time.Duration(b.fewer(1000, 10))*time.Millisecond
-	g := growth{Title: "Lanes of a run", Axis: "lanes", Text: fmt.Sprintf("In memory; a run of %d features, each after "+
-		"the one %d before it. The agent takes no time or one second. A worker runs eight lanes. The ideal is the agents' "+
-		"time alone.", features, apart)}
+	g := growth{Title: "Lanes of a run", Axis: "lanes", Text: fmt.Sprintf("The run has %d features, in memory. Each "+
+		"feature depends on the one %d before it. The agent takes no time or one second. A worker runs eight lanes. The "+
+		"ideal is only the agents' time.", features, apart)}
 	for _, lanes := range []int{1, 4, 16}[:b.fewer(3, 2)] {
 		p := point{lanes, number(lanes), make([]figure, 5)}
 		chain := (features + apart - 1) / apart
@@ -56,9 +56,9 @@ const checked = `echo >>$HOME/checks && sleep %s && test -f $RALPH_FEATURE.txt`
 // byChecks is about lanes whose features have checks: how long a run takes, and how often a check runs.
 func byChecks(b *bench) growth {
 	short, features := time.Duration(b.fewer(1000, 10))*time.Millisecond, b.fewer(60, 3)
-	g := growth{Title: "Lanes with checks", Axis: "sessions at a time", Text: fmt.Sprintf("In memory; a run of %d "+
-		"features. The agent takes two seconds, its check one. Up to %d checks run at a time. The first row has no lanes.",
-		features, atATime)}
+	g := growth{Title: "Lanes with checks", Axis: "sessions at a time", Text: fmt.Sprintf("The run has %d features, "+
+		"in memory. The agent takes two seconds, and its check takes one. Up to %d checks run at a time. "+
+		"The first row has no lanes.", features, atATime)}
 	for _, lanes := range []int{0, 4, 8}[:b.fewer(3, 2)] {
 		s := b.laneStage(options{features: features, run: true}, 2*short)
 		rules := fmt.Sprintf(`{"bind": "prompt", "parallel": %d, "limits": {"max_iterations": %d},

@@ -155,7 +155,7 @@ func (b *bench) measure() report {
 		row := measure(b)
 		if b.copyOnly && i == 0 {
 			system := slices.Concat(r.Machine[:2], r.Machine[6:]) // without the rivals' programs
-			row.Text += fmt.Sprintf(" All rows of the copy were measured apart, on %s, with: %s.", r.Date,
+			row.Text += fmt.Sprintf(" All rows of the copy were measured separately, on %s, with: %s.", r.Date,
 				strings.Join(system, "; "))
 		}
 		r.Rows = append(r.Rows, row)

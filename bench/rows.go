@@ -57,7 +57,7 @@ func idle(b *bench) row {
 	for _, p := range []program{b.floor, b.hook, b.bash, b.node} {
 		runners = append(runners, runner{program: p, stages: []*stage{s}, want: &answer{}}) // none of them says anything
 	}
-	r := row{"No loop in the project", "What every stop of other sessions costs.", b.race(runners...), nil}
+	r := row{"No loop in the project", "This is the cost of every stop in other sessions.", b.race(runners...), nil}
 	r.atMost(1.7, r.Figures[1], r.Figures[0], "The start of a larger program takes most of it.")
 	return r
 }
@@ -67,7 +67,7 @@ func changed(b *bench) row {
 	r := row{Title: "Continue, 10 features, the list changed, in memory"}
 	r.Figures = b.race(b.same(options{features: 10}, b.hook, b.bash, b.node, again)...)
 	b.noise = 100 * math.Abs(times(r.Figures[4], r.Figures[1])-1)
-	r.Text = "The common stop. The hook runs under two names, which shows the noise."
+	r.Text = "This is the most common stop. The hook runs under two names to show the noise."
 	r.atMost(2.5, r.Figures[1], r.Figures[0], "A stop locks, reads the loop, replaces two files and adds to two logs.")
 	return r
 }
@@ -87,14 +87,14 @@ func unchanged(b *bench) row {
 	r := row{Title: "Continue, 10 features, the list unchanged, on disk, in git, 200 files"}
 	r.Text = "The hook asks git whether the work tree changed, and flushes two files. The rivals do neither."
 	r.Figures = b.race(runner{program: b.floor, stages: hook.stages}, hook)
-	r.atMost(6, r.Figures[1], r.Figures[0], "git is started to look at the work tree, and two files are flushed.")
+	r.atMost(6, r.Figures[1], r.Figures[0], "The hook starts git to inspect the work tree, and flushes two files.")
 	return r
 }
 
 func large(b *bench) row {
 	runners := b.same(options{features: b.fewer(10_000, 600)}, b.hook, b.bash, b.node)
 	size := must(os.Stat(runners[1].stages[0].list())).Size()
-	r := row{"10,000 features, in memory", fmt.Sprintf("The list has %s.", megabytes(size)), b.race(runners...), nil}
+	r := row{"10,000 features, in memory", fmt.Sprintf("The list is %s.", megabytes(size)), b.race(runners...), nil}
 	r.atMost(10, r.Figures[1], r.Figures[0], "The hook reads every byte, and digests every feature.")
 	return r
 }

@@ -29,8 +29,8 @@ func outer(b *bench) row {
 	r.Figures = b.race(b.outerLoops(options{features: features, onDisk: true}, alone, ours, inBash, withJq)...)
 	more := (r.Figures[1].Median - r.Figures[0].Median) / features
 	r.Text = "Each iteration starts the agent. ralph-runner also flushes two records and starts a guard. The loop in " +
-		"bash does neither; [the one with jq](../bench/rivals/loop.sh) takes the next feature, makes its prompt, keeps " +
-		"the output, and adds up the cost."
+		"bash does neither; [the one with jq](../../bench/rivals/loop.sh) selects the next feature, builds its " +
+		"prompt, keeps the output, and adds up the cost."
 	r.Bars = append(r.Bars, bar{"≤ 25 ms an iteration more than the agent", ms(more), more <= 25*time.Millisecond,
 		"A session that begins or ends is flushed to the disk before anything else happens."})
 	return r
@@ -84,7 +84,7 @@ func starts(b *bench) row {
 	} {
 		runners = append(runners, runner{program: p, stages: []*stage{s}})
 	}
-	return row{"The start of a program", "They print their version.", b.race(runners...), nil}
+	return row{"The start of a program", "Each program prints its version.", b.race(runners...), nil}
 }
 
 // runControls has the check of a run find a program that does nothing, and one that leaves the loop behind.
