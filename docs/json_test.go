@@ -97,7 +97,7 @@ func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (in
 		at, name := r.typeOf(pkg, in, f.Type)
 		if len(f.Names) == 0 {
 			write()
-			fmt.Fprintf(&r.b, "and the fields of %s\n", name)
+			fmt.Fprintf(&r.b, "the fields of %s\n", name)
 			inner = append(inner, [2]string{at, name})
 			continue
 		}

@@ -189,7 +189,7 @@ func portCut(h *harness, name string) {
 // TestFleetTwice sends each question of a worker twice. The run does once what it asks.
 func TestFleetTwice(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "each question of a worker comes twice")
+	h := newHarness(t, "each request of a worker arrives twice")
 	comesTwice(h, "runner")
 	h.control("believes checks that fail", func(c *harness) { comesTwice(c, c.broken) })
 }

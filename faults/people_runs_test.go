@@ -228,7 +228,7 @@ func peopleOfRuns(h *harness, runner string, days int) {
 // TestRunPeople has ordinary people do ordinary things beside a run, 300 times five of them.
 func TestRunPeople(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a person's acts during a run")
+	h := newHarness(t, "a person intervenes during a run")
 	needStrace(t)
 	peopleOfRuns(h, "runner", max(1, 300/stride(30)))
 	h.control("shows every run at work", func(h *harness) { peopleOfRuns(h, h.broken, 30) })

@@ -386,7 +386,7 @@ func people(h *harness, program string, days int) {
 // TestPeople has ordinary people do ordinary things beside a loop, 300 times ten of them.
 func TestPeople(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a person's acts during a loop")
+	h := newHarness(t, "a person intervenes during a loop")
 	needStrace(t)
 	people(h, "product", max(1, 300/stride(30)))
 	h.control("shows every loop at work", func(h *harness) { people(h, h.broken, 30) })

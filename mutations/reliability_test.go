@@ -205,7 +205,7 @@ var reliability = []row{
 		"err == nil || !st.List.Missing || errors.As(err, new(*jsontext.Error)):",
 	},
 	{
-		"a list that does not parse, or has over 64 MB, 250,000 items or 200 levels; an id over 500 bytes | the " +
+		"a list that does not parse, or exceeds 64 MB, 250,000 items or 200 levels; an id over 500 bytes | the " +
 			"next prompt asks for a repair, or FAILED",
 		hook("hook-list-broken"),
 		"internal/say/prompt.go",
@@ -244,7 +244,7 @@ var reliability = []row{
 		`	return e.Name == Stop && e.AgentID != ""`,
 	},
 	{
-		"a link, pipe or second name; a folder that everybody can write to | a message to you; the hook does not follow it",
+		"a link, pipe or hard link; a folder that everybody can write to | a message to you; the hook does not use it",
 		hook("owner-mode"),
 		"internal/loopdir/loop.go",
 		"	return checkOwner(info, path, stateDir)",

@@ -96,7 +96,7 @@ var keys = []key[Config]{
 		name: "evaluate", example: `["default", {"command": ["./review.sh"], "timeout": "2m"}]`,
 		read:   (*parser).evaluators,
 		schema: `"type": "array", "items": { "$ref": "#/$defs/evaluator" }, "minItems": 1, "maxItems": 10`,
-		about: "Evaluators of whether the loop is complete: the first to answer complete or escalate decides. " +
+		about: "Evaluators that complete or escalate the loop; the first one that does so decides. " +
 			"default: every feature is claimed and every check passes. validation: every check passes. promise: " +
 			"the agent says so, and checks in the list pass; not allowed with checks. A command: see " +
 			"docs/configuration.md#evaluators.",
@@ -109,8 +109,8 @@ var keys = []key[Config]{
 		name: "protect", example: `["verify.sh", "tests/**", "+**/conftest.py", "package.json#scripts"]`,
 		read: (*parser).protect, schema: `"type": "array", "items": { "type": "string" }`,
 		about: "Patterns of files that checks use as they were at 'trust'. With a leading +, a pattern also " +
-			"keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match within a name, **/ any " +
-			"folders, dir or dir/ everything below it, {a,b} either, [a-z] one character.",
+			"keeps new files out. FILE.json#KEY is one key of a JSON file. * and ? match within a name, **/ matches " +
+			"any folders, dir or dir/ everything below it, {a,b} a or b, [a-z] one character.",
 	}, {
 		name: "work", example: `["src/**", "docs/", "package.json"]`,
 		field: func(c *Config) any { return &c.Work },
@@ -150,7 +150,7 @@ var keys = []key[Config]{
 		name: "writable", example: `["~/.cache/my-checks"]`,
 		field: func(c *Config) any { return &c.Writable }, of: "a list of at most 20 folders from / or ~/", ok: isFolder,
 		most: 20,
-		about: "Folders, from / or ~/, to which confined commands can also write. Give them their own build " +
+		about: "Folders, as paths from / or ~/, to which confined commands can also write. Give them their own build " +
 			"cache: other projects would use whatever a check puts into it. 'trust' creates missing folders.",
 	}, {
 		name: "commit", preset: `true`, example: `false`,
@@ -161,8 +161,8 @@ var keys = []key[Config]{
 	}, {
 		name: "parallel", example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks run at once, each in its own copy. Default: one; in a run with lanes whose " +
-			"checks take long, as many as it has lanes, up to two for each core.",
+		about: "How many checks run at once, each in its own copy. Default: one; in a run with lanes and slow " +
+			"checks, one for each lane, up to two for each core.",
 	}, {
 		name: "on_complete",
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
@@ -182,7 +182,7 @@ var keys = []key[Config]{
 	}, {
 		name: "on_iteration", example: `["./count.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that run when an iteration begins; the hook does not wait for them.",
+		about: "Commands that run when an iteration starts; the hook does not wait for them.",
 	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -212,7 +212,7 @@ var keys = []key[Config]{
 	}, {
 		name: "fallback", example: `["codex"]`,
 		field: func(c *Config) any { return &c.Fallback }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "Agents that take over at a rate limit: the first free one.",
+		about: "Agents that take over during a rate limit; the run uses the first one that is free.",
 	}, {
 		name: "escalate", example: `["sonnet", "opus"]`,
 		field: func(c *Config) any { return &c.Escalate }, of: "a list of texts", ok: notEmpty, least: 1,

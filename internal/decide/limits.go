@@ -110,7 +110,7 @@ var LimitTable = []Limit{
 	}, {
 		Name: "context_tokens", Unit: "tokens", Max: maxTokens,
 		Example: `150000`,
-		About:   "How many tokens a conversation may have before a handover to a fresh session.",
+		About:   "How many tokens a conversation may have before a handover.",
 		Count:   func(l *Limits) *int { return &l.ContextTokens },
 		used:    func(s State, _ time.Time) int { return s.Context },
 	}, {
