@@ -155,7 +155,7 @@ func run(m *testing.M) int {
 	return status
 }
 
-const heading = "| what is done | RUN= | faults | lost | broken programs caught |\n" +
+const heading = "| test | RUN= | faults | lost | broken programs caught |\n" +
 	"|---|---|--:|--:|--:|"
 
 // command is the column that says which row it is.

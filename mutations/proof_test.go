@@ -194,7 +194,7 @@ var proof = []row{
 		"	case !inside && hidden[end]:",
 	},
 	{
-		"A check does not pass if a file that the agent may not change is changed while it runs.",
+		"If a file that only you may change changes while a check runs, the check does not pass.",
 		hook("copy-times"),
 		"internal/loop/copy.go",
 		`	if changed == "" {
@@ -221,7 +221,7 @@ var proof = []row{
 		"	stamp := tree.StampOf(info)[:0]\n",
 	},
 	{
-		"Files that it leaves in the copy are removed before the next check",
+		"Files that a check leaves in the copy are removed before the next one",
 		unit("proof", "^TestRepairs$"),
 		"internal/proof/fill.go",
 		"	files, there, err := tree.Sweep(ctx, f.Copy, keep, stays)",
@@ -258,7 +258,7 @@ var proof = []row{
 		`	i.Passes = i.Passes && entry.ID == "" || entry.Passes && !entry.dropped`,
 	},
 	{
-		"An added feature comes after the others, replaces none of them",
+		"An added feature comes after the others, does not replace any of them",
 		unit("features", "^TestContract$"),
 		"internal/features/contract.go",
 		"	i.Priority = math.Inf(1)",

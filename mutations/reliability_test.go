@@ -56,7 +56,7 @@ var reliability = []row{
 		"	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() < 0 {",
 	},
 	{
-		"The record, list, settings and `current` are old or new, never broken.",
+		"The record, the list, the settings and `current` are old or new, never broken.",
 		hook("hardlink-state"),
 		"internal/loopdir/file.go",
 		"	if err := rename(root, name, data, perm, confirm); err != nil {",
@@ -77,7 +77,7 @@ var reliability = []row{
 		"const maxKilled = 1",
 	},
 	{
-		"No check leaves a process behind",
+		"Checks do not leave processes behind",
 		unit("proc", "^TestGuard$"),
 		"internal/proc/guard.go",
 		"		over.Store(true)\n		killAdopted()",
@@ -121,7 +121,7 @@ var reliability = []row{
 		"	return func() {}, nil",
 	},
 	{
-		"No session of Claude Code takes the loop from it.",
+		"Claude Code sessions do not take the loop from it.",
 		runner("owned"),
 		"internal/decide/events.go",
 		"	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)",
@@ -144,7 +144,7 @@ var reliability = []row{
 		"	if err := r.files.Trouble; err != nil && r.resumes {",
 	},
 	{
-		"No process survives, not even a daemon.",
+		"No process survives the run, not even a daemon.",
 		runner("signals"),
 		"internal/proc/proc_linux.go",
 		"				_ = syscall.Kill(pid, syscall.SIGKILL)",
@@ -160,7 +160,7 @@ var reliability = []row{
 		"		if idle >= 0 {",
 	},
 	{
-		"No feature is lost, or merged twice, too early, or with a failing check.",
+		"Features are never lost, or merged twice, too early, or with a failing check.",
 		runner("lanes-checks"),
 		"internal/run/merger.go",
 		"	failed := slices.IndexFunc(all, refuses)",
@@ -174,14 +174,14 @@ var reliability = []row{
 		"	delete(h.acceptedIDs, c.ID)",
 	},
 	{
-		"List, receipts, record and `iterations.jsonl` agree with the branch.",
+		"The list, receipts, record and `iterations.jsonl` agree with the branch.",
 		runner("lanes"),
 		"internal/run/merger.go",
 		"	return lp.SetClaims(ctx, ids, true, results)",
 		"	return nil",
 	},
 	{
-		"No lane's folder or branch and no git lock is left behind.",
+		"Lane folders, lane branches and git locks are not left behind.",
 		runner("lanes"),
 		"internal/run/lane.go",
 		`	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
@@ -198,7 +198,7 @@ var reliability = []row{
 
 	// What bad input gets.
 	{
-		"a tracker's list that fails, hangs, or is no list | FAILED `unusable`",
+		"a tracker's list that fails, hangs, or is not a list | FAILED `unusable`",
 		hook("source"),
 		"internal/decide/stop.go",
 		"err == nil || !st.List.Missing && errors.As(err, new(*jsontext.Error)):",
