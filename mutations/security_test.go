@@ -151,14 +151,15 @@ var security = []row{
 		`	case name == "":`,
 	},
 	{
-		"A loop folder that belongs to another user, or is writable by everybody | refuses it (not a whole project)",
+		"A loop folder that belongs to another user, or is writable by everybody | refuses it (unless " +
+			"that user owns the whole project)",
 		hook("owner-mode"),
 		"internal/loopdir/os_unix.go",
 		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {",
 		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky != 0 {",
 	},
 	{
-		"A record's folder, or one above it, that is writable by everybody | trusts nothing there, prints the fix, runs",
+		"A record's folder, or one above it, that is writable by everybody | does not trust it, prints the fix, runs",
 		hook("record-open"),
 		"internal/loopdir/loop.go",
 		"	for _, above := range []string{RecordsFolder(stateDir), SessionsFolder(stateDir), stateDir} {",
@@ -174,7 +175,7 @@ var security = []row{
 	return replace(s.state, name, data, 0o644, true, nil)`,
 	},
 	{
-		"A repository's own `ralph.json`, trust, or commands | runs nothing until a person runs `trust` here",
+		"A repository's own `ralph.json`, trust, or commands | does not run them until a person runs `trust` here",
 		hook("repo-notify-ignored"),
 		"internal/config/trust.go",
 		`	in.Notifiers = nil

@@ -36,8 +36,8 @@ func (v verbs) delegate() *cobra.Command {
 	d := &delegation{verbs: v}
 	d.cmd = &cobra.Command{
 		Use: "delegate", Short: "Run one session of an agent for one task, without a loop",
-		Long: `Run one session of an agent, print its final answer, and exit with its status. Nothing
-checks the work.`,
+		Long: `Run one session of an agent, print its final answer, and exit with its status. The
+work is not checked.`,
 		Example: `  ralph-runner delegate --task "Update the changelog" --on-complete ./notify.sh`,
 		RunE:    cli.Run(d.run),
 	}
@@ -49,8 +49,8 @@ checks the work.`,
 	f.StringVar(&d.agentOptions.Model, "model", "", "use the model `M`")
 	f.StringVar(&d.agentOptions.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
 	permissionFlags(f, &d.agentOptions)
-	f.Float64Var(&d.agentOptions.BudgetUSD, "max-cost", 0, "limit the cost to `USD` dollars, if the agent can")
-	f.DurationVar(&d.timeout, "session-timeout", usualTimeout, "end it after `D`")
+	f.Float64Var(&d.agentOptions.BudgetUSD, "max-cost", 0, "limit the cost to `USD` dollars, if the agent supports it")
+	f.DurationVar(&d.timeout, "session-timeout", usualTimeout, "end the session after `D`")
 	return d.cmd
 }
 

@@ -125,13 +125,13 @@ func (k *runner) flags() {
 	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "end this run at `N` tokens")
 	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "end a session after `D`")
 	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0,
-		"end a session that is silent for `D` while no tool runs; 15m at least")
-	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset; 0s: end")
+		"end a session that is silent for `D` while no tool runs; at least 15m")
+	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset; 0s: do not wait")
 	f.Func("complete-on",
-		"accept `SIGNALS` as a claim that all is done: some of marker,exit_code,file:PATH",
+		"accept `SIGNALS` as a claim that everything is done: marker,exit_code,file:PATH",
 		func(text string) error { o.CompleteOn = append(o.CompleteOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
-		"accept a line that matches `RE` as a claim that all is done")
+		"accept a line that matches `RE` as a claim that everything is done")
 	f.StringVar(&k.branch, "branch", "", "check out the branch `NAME`; create it if missing")
 	f.Lookup("branch").NoOptDefVal = usualBranch
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own folder")
@@ -162,8 +162,8 @@ func permissionFlags(f *pflag.FlagSet, a *agent.Options) {
 const runHelp = `Run the loop NAME, or the current one. LIST is a file with features, or its folder: if no
 loop works on it, the run creates one.
 
-In a chain, the agent after <-> reviews and sends work back; --check AGENT:CMD is for one
-agent alone.
+In a chain, the agent after <-> reviews and sends work back; --check AGENT:CMD applies to
+that agent only.
 
 Ctrl-C ends the session and the run; a second Ctrl-C kills them.`
 
@@ -227,7 +227,7 @@ func (k *runner) settle() error {
 	case o.SessionTimeout <= 0:
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	case o.IdleTimeout != 0 && o.IdleTimeout < leastIdle:
-		return cli.Usagef("--idle-timeout must be %s at least: a tool is silent until it ends", plain.Duration(leastIdle))
+		return cli.Usagef("--idle-timeout must be at least %s: a tool is silent until it ends", plain.Duration(leastIdle))
 	case o.Wait < 0:
 		return cli.Usagef("--wait cannot be below 0")
 	}
@@ -297,7 +297,7 @@ func (k *runner) settleWorkers() error {
 	case noAddress != nil:
 		return cli.Usagef("%w", noAddress)
 	case o.Lease < leastLease:
-		return cli.Usagef("--lease must be %s at least", plain.Duration(leastLease))
+		return cli.Usagef("--lease must be at least %s", plain.Duration(leastLease))
 	case !k.cmd.Flags().Changed("workers"):
 		return nil
 	case o.Workers < 1 || o.Workers > decide.MaxLanes:
