@@ -97,7 +97,7 @@ func (p *parser) check(v gjson.Result) Check {
 		return c
 	}
 	if c.When != decide.WhenClaim && len(c.Features) > 0 {
-		p.fail(v, `"features" goes with "when": "claim"`)
+		p.fail(v, `"features" works only with "when": "claim"`)
 	}
 	c.PerClaim = c.When == decide.WhenClaim && (len(c.Features) > 0 || c.namesFeature())
 	if c.Name == "" {

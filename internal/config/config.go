@@ -115,7 +115,7 @@ func Parse(data []byte) (Config, error) {
 	p := &parser{text: text}
 	readObject(p, root, "ralph.json", keys, &c)
 	if c.Source.IsSet() && c.List != "" {
-		p.fail(root.Get("source"), `"source" and "list" do not go together`)
+		p.fail(root.Get("source"), `"source" and "list" cannot be combined`)
 	}
 	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)

@@ -78,10 +78,10 @@ func (p *parser) checkEvaluators(root gjson.Result, c Config) {
 	for _, e := range c.Evaluators {
 		switch at := root.Get("evaluate"); {
 		case e.Preset == decide.EvaluatePromise && len(c.Checks) > 0:
-			p.fail(at, `"promise" rests on the agent's word alone and does not go with "checks"; `+
+			p.fail(at, `"promise" relies only on the agent's word and cannot be combined with "checks"; `+
 				`use "default", or take the checks out`)
 		case e.Preset == decide.EvaluateValidation && len(c.Checks) == 0:
-			p.fail(at, `"validation" needs "checks": without any it would never be complete`)
+			p.fail(at, `"validation" needs "checks": without them the loop would never be complete`)
 		}
 	}
 }

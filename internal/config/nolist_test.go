@@ -28,7 +28,7 @@ func TestNoList(t *testing.T) {
 // "list": "none".
 func TestNoListRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`"source": {"list": ["x"]}`: `"source" and "list" do not go together`,
+		`"source": {"list": ["x"]}`: `"source" and "list" cannot be combined`,
 		`"skip_headings": []`: `line 1, column 35: "skip_headings" is about features, ` +
 			`but "list": "none" means that there are none`,
 		"\"limits\": {\n \"attempts\": 3}":      `line 2, column 14: "limits.attempts" is about features`,

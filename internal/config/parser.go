@@ -48,7 +48,7 @@ func (p *parser) members(v gjson.Result, read func(key, value gjson.Result)) {
 	seen := map[string]bool{}
 	v.ForEach(func(key, value gjson.Result) bool {
 		if seen[key.Str] {
-			p.fail(key, "the key %q is there twice", key.Str)
+			p.fail(key, "the key %q appears twice", key.Str)
 		}
 		seen[key.Str] = true
 		if p.err == nil {
@@ -84,7 +84,7 @@ func readKey[T any](p *parser, v gjson.Result, row key[T], to *T) {
 	case *float64:
 		*field = v.Num
 		if v.Type != gjson.Number || v.Num < 0 || v.Num > maxDollars {
-			p.fail(v, "%q must be dollars for a million tokens, such as 1.25", row.name)
+			p.fail(v, "%q must be dollars per million tokens, such as 1.25", row.name)
 		}
 	case *time.Duration:
 		*field = p.duration(v, row.name, time.Duration(row.least))
@@ -143,7 +143,7 @@ func (p *parser) str(v gjson.Result, key string) string {
 	case v.Type != gjson.String:
 		p.fail(v, "%q must be text", key)
 	case strings.Contains(v.Str, "\x00"):
-		p.fail(v, "%q has the character U+0000, which no command and no path can have", key)
+		p.fail(v, "%q contains the character U+0000, which commands and paths cannot contain", key)
 	}
 	return v.Str
 }
@@ -258,7 +258,7 @@ func (p *parser) notifiers(v gjson.Result, key string, c *Config) {
 		command := p.command(value, key)
 		command.Event = strings.ReplaceAll(key, "_", "-")
 		if command.Stops && command.Event != PreIteration {
-			p.fail(value.Get("on_error"), `"on_error": "stop" goes with "pre_iteration" alone`)
+			p.fail(value.Get("on_error"), `"on_error": "stop" works only with "pre_iteration"`)
 		}
 		c.Notifiers = append(c.Notifiers, command)
 	}
@@ -272,7 +272,7 @@ func (p *parser) onError(v gjson.Result, key string, c *Command) {
 func (p *parser) limits(v gjson.Result, to *decide.Limits) {
 	readObject(p, v, `"limits"`, limitKeys(), to)
 	if at := v.Get("stagnation"); at.Exists() && to.Stagnation == 1 {
-		p.fail(at, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
+		p.fail(at, `"stagnation" of 1 would end every loop at its first stop; use 0 (off), or 2 or more`)
 	}
 }
 
@@ -295,7 +295,7 @@ func limitKeys() []key[decide.Limits] {
 // waitFor reads for what the loop waits beside all work that ends. It always waits for a "subagent".
 func (p *parser) waitFor(v gjson.Result, key string, c *Config) {
 	if !v.IsArray() {
-		p.fail(v, `%q must be a list with "shell" in it, or an empty one`, key)
+		p.fail(v, `%q must be ["shell"] or an empty list`, key)
 	}
 	for _, kind := range v.Array() {
 		if p.oneOf(kind, key, "shell", "subagent") == "shell" {

@@ -163,7 +163,7 @@ func parseProtected(text string) (one Protected, err error) {
 	one.Pattern, err = ParsePattern(pattern)
 	one.Text = text
 	if err == nil && isPart && (key == "" || keepsOut || !strings.HasSuffix(pattern, ".json")) {
-		err = fmt.Errorf(`the pattern %q is not one of the form FILE.json#KEY, without a +`, text)
+		err = fmt.Errorf(`the pattern %q must have the form FILE.json#KEY, without a +`, text)
 	}
 	return one, err
 }

@@ -92,7 +92,7 @@ func (p *parser) trackers(source gjson.Result, key string, c Command, wantID boo
 	}
 	within := func(word string) bool { return word != PlaceID && strings.Contains(word, PlaceID) }
 	if slices.Contains(c.Argv, PlaceID) != wantID || slices.ContainsFunc(c.Argv, within) {
-		p.fail(source.Get(key), `%q must %s %s as a word of its own`, key, have, PlaceID)
+		p.fail(source.Get(key), `%q must %s %s as a separate word`, key, have, PlaceID)
 	}
 }
 

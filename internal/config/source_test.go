@@ -6,7 +6,7 @@ import (
 )
 
 func TestSource(t *testing.T) {
-	const asWord = "${id} as a word of its own"
+	const asWord = "${id} as a separate word"
 	for in, want := range map[string]string{
 		`{"source": {"list": ["bd", "list"], "reopen": ["bd", "reopen", "${id}"],
 			"show": {"command": ["bd", "show", "${id}"], "timeout": "3s"}}}`: "",
@@ -17,7 +17,7 @@ func TestSource(t *testing.T) {
 		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen"]}}`:               `"reopen" must have ` + asWord,
 		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen", "--id=${id}"]}}`: `"reopen" must have ` + asWord,
 		`{"source": {"list": ["bd"], "show": ["sh", "-c", "x ${id}", "${id}"]}}`: `"show" must have ` + asWord,
-		`{"list": "a.json", "source": {"list": ["bd"]}}`:                         `"source" and "list" do not go together`,
+		`{"list": "a.json", "source": {"list": ["bd"]}}`:                         `"source" and "list" cannot be combined`,
 		`{"source": {"list": ["bd"], "close": ["bd"]}}`:                          `unknown key "close"`,
 	} {
 		c, err := Choose(nil, []byte(in))

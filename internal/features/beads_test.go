@@ -65,7 +65,7 @@ var beads = map[string]struct{ text, order, waits, dropped string }{
 		`{"id":"a","title":"A","status":"open",` + dep("g", "blocks") + `}
 {"id":"b","title":"B","status":"open",` + dep("h", "blocks") + `}
 {"id":"g","title":"G","status":"open","issue_type":"gate"}
-{"id":"h","title":"H","status":"closed","issue_type":"gate"}`, "b", "a needs g, which is not going to be done", "g h",
+{"id":"h","title":"H","status":"closed","issue_type":"gate"}`, "b", "a needs g, which will not be done", "g h",
 	},
 	"put off": {
 		`{"id":"a","title":"A","status":"open","defer_until":"2026-11-23T00:00:00Z"}

@@ -36,7 +36,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 			c.checkKeys(item, misspelt)
 		}
 		if item.Title() == "" && item.Description() == "" {
-			c.fail(item.at, "item %d does not say what is to be done; give it a title or a description",
+			c.fail(item.at, "item %d does not describe any work; give it a title or a description",
 				item.number)
 		}
 		word := item.word()
@@ -79,7 +79,7 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 	for key := range v.ForEach {
 		name := key.Str
 		if seen[name] && name != "id" && markOf(name) == noMark { // the parser reports those
-			p.fail(key.Index, "item %d has the key %q twice; leave one of them", item.number, plain.Line(name, 80))
+			p.fail(key.Index, "item %d has the key %q twice; remove one", item.number, plain.Line(name, 80))
 		}
 		seen[name] = true
 		if misspelt[name] || slices.Contains(knownKeys(), name) || isAgentKey(name) {
@@ -104,14 +104,14 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 			for n := range l.all {
 				ids = append(ids, l.all[n].ID)
 			}
-			advice := "take it out, or add it"
+			advice := "remove it, or add it"
 			if meant := jsontext.Nearest(need.id, ids); meant != "" {
 				advice = fmt.Sprintf("did you mean %q?", plain.Line(meant, 80))
 			}
-			p.fail(item.at, "%s needs %q, which the list does not have; %s", plain.Line(item.ID, 80),
+			p.fail(item.at, "%s needs %q, which is not in the list; %s", plain.Line(item.ID, 80),
 				plain.Line(need.id, 80), advice)
 		case need.item.dropped:
-			p.fail(item.at, "%s needs %s, which is not going to be done; take that out, or it is never worked on",
+			p.fail(item.at, "%s needs %s, which will not be done; remove that dependency, or it will never be worked on",
 				plain.Line(item.ID, 80), plain.Line(need.id, 80))
 		}
 	}
@@ -119,7 +119,7 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 		return
 	}
 	if circle := l.circle(item); circle != nil {
-		p.fail(item.at, "%s %s; take one of these needs out", plain.Line(item.ID, 80), l.Why(*item))
+		p.fail(item.at, "%s %s; remove one of these dependencies", plain.Line(item.ID, 80), l.Why(*item))
 		for _, id := range circle {
 			circles[id] = true
 		}

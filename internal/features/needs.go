@@ -275,9 +275,9 @@ func (l List) Why(item Item) string {
 	for _, n := range l.allNeeds(&item) {
 		switch {
 		case n.item == nil:
-			return fmt.Sprintf("needs %s, which the list does not have", name(n.id))
+			return fmt.Sprintf("needs %s, which is not in the list", name(n.id))
 		case n.item.dropped:
-			return fmt.Sprintf("needs %s, which is not going to be done", name(n.id))
+			return fmt.Sprintf("needs %s, which will not be done", name(n.id))
 		case why == "":
 			why = "needs " + name(n.id)
 		}

@@ -209,7 +209,7 @@ func (p *parser) readObject(v gjson.Result, name string, isText bool) object {
 		switch {
 		case i >= 0 && value.IsArray():
 			if o.isList {
-				p.fail(key.Index, "more than one array of features in one object; leave one of them")
+				p.fail(key.Index, "more than one array of features in one object; keep one")
 			}
 			o.isList, o.shape, o.from = true, of[i], len(p.all)
 			p.readArray(value, nil)
@@ -260,7 +260,7 @@ func (p *parser) choose(o object) {
 
 func (p *parser) refuseDuplicate(o object) {
 	if o.duplicateAt > 0 {
-		p.fail(o.duplicateAt, "the key %q is there twice; leave one of them", plain.Line(o.duplicate, 80))
+		p.fail(o.duplicateAt, "the key %q appears twice; remove one", plain.Line(o.duplicate, 80))
 	}
 }
 
@@ -302,7 +302,7 @@ func (p *parser) readArray(v gjson.Result, task *Item) {
 func (p *parser) readElement(v gjson.Result, task *Item, n int) {
 	switch {
 	case !v.IsObject():
-		p.fail(v.Index, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
+		p.fail(v.Index, `item %d must be an object, such as {"title": "Log in", "passes": false}`, n)
 	case len(p.all) == maxItems:
 		p.fail(v.Index, "more than %d items", maxItems)
 	default:
@@ -337,7 +337,7 @@ func (p *parser) chooseTag(tags []object, at int) object {
 	case p.how.Tag != "":
 		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.how.Tag, 80), names)
 	case len(tags) > 1:
-		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
+		p.fail(at, `several tags, and none of them is "master"; name one after the file: %s`, names)
 	}
 	return tags[0]
 }
@@ -381,7 +381,7 @@ func (p *parser) readField(item *Item, f *fields, key, value gjson.Result) {
 	switch key.Str {
 	case "id":
 		if f.id.Exists() {
-			p.fail(key.Index, `item %d has the key "id" twice; leave one of them`, item.number)
+			p.fail(key.Index, `item %d has the key "id" twice; remove one`, item.number)
 		}
 		f.id = value
 	case "priority":
@@ -454,7 +454,7 @@ func (p *parser) setMark(item *Item, f *fields, key, value gjson.Result) {
 	// JSON readers differ in which of two equal keys they take. A list with two would
 	// mean one thing to us and another to the agent.
 	if f.marks[m] {
-		p.fail(key.Index, "item %d has the key %q twice; leave one of them", item.number, key.Str)
+		p.fail(key.Index, "item %d has the key %q twice; remove one", item.number, key.Str)
 	}
 	f.marks[m] = true
 	isFlag := value.IsBool() || value.Type == gjson.Null

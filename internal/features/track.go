@@ -23,7 +23,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	}
 	now, problems := Reading{}.parse(printed)
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("what it printed is no list: %v", problems[0])
+		return nil, fmt.Errorf("its output is not a list: %v", problems[0])
 	}
 	before, _ := Reading{}.parse(known)
 	if len(now.all)+len(before.all) == 0 {

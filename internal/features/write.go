@@ -27,10 +27,10 @@ func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, er
 			at = places[at]
 		}
 		if at < 0 {
-			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
+			return nil, fmt.Errorf("the feature %s is no longer in the list", plain.Line(id, 80))
 		}
 		if passes && (l.all[at].dropped || !l.all[at].takesMark()) {
-			return nil, fmt.Errorf("the list has no place to say that %s passes", plain.Line(id, 80))
+			return nil, fmt.Errorf("the list cannot record that %s passes", plain.Line(id, 80))
 		}
 		marked[at] = true
 		for task := l.taskOf(&l.all[at]); task != nil && !passes; task = l.taskOf(task) { // else this passes with it

@@ -122,7 +122,7 @@ func (l *Loop) newTrust(text []byte, list decide.List, own, keeps bool) (config.
 // and checks that do not fit the list.
 func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	if key, id := list.DuplicateKey(); key != "" {
-		return fmt.Errorf("the feature %s has the key %q twice; leave one of them", plain.Line(id, 80), plain.Line(key, 80))
+		return fmt.Errorf("the feature %s has the key %q twice; remove one", plain.Line(id, 80), plain.Line(key, 80))
 	}
 	if !c.HoldsList() {
 		return nil
@@ -133,7 +133,7 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	for _, check := range c.Checks {
 		for _, id := range check.Features {
 			if _, has := list.Find(id); !has && len(list.Items) > 0 {
-				return fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have",
+				return fmt.Errorf("%s: the check %s is for the feature %q, which is not in the list",
 					loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
 			}
 		}
