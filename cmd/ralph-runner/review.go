@@ -55,7 +55,7 @@ func (k *runner) findings() (string, error) {
 	list, err := json.MarshalIndent([]map[string]any{{
 		"id": "review", "title": "What has changed since " + plain.Line(k.base, 100) + " is right", "passes": true,
 		"description": fmt.Sprintf("'git diff %s' shows it, and 'git status' the new files. Keep this feature as it is. "+
-			"Each finding is a feature of its own: what is wrong, where, and what must hold.", commit),
+			"Each finding is a feature of its own: what is wrong, where, and how to see that it is fixed.", commit),
 	}}, "", "  ")
 	if err != nil {
 		return "", err

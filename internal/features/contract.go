@@ -254,7 +254,7 @@ func (i Item) asksFor() (lines []string) {
 	add("description", i.Description())
 	add("model", i.Model())
 	for _, text := range i.Acceptance() {
-		add("must hold", text)
+		add("done when", text)
 	}
 	if !i.hasEntries {
 		return lines

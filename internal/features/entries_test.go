@@ -62,6 +62,6 @@ func TestAcceptanceHasSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(l.Items[0].Acceptance(), ","); got != "a,It works" {
-		t.Errorf("what must hold: %s", got)
+		t.Errorf("acceptance: %s", got)
 	}
 }

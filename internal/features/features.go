@@ -201,7 +201,7 @@ func (i Item) Descriptions() (texts []string) {
 // Model returns the model that the item asks for.
 func (i Item) Model() string { return i.firstOf("model").String() }
 
-// Acceptance returns what must hold for the item to pass.
+// Acceptance returns the points that the item has to meet.
 func (i Item) Acceptance() (texts []string) {
 	for _, key := range acceptanceKeys() {
 		for _, v := range i.firstOf(key).Array() {

@@ -121,6 +121,9 @@ func (k *desk) handOut() (stops bool, err error) {
 // prompt returns what the agent would be told.
 func (j judged) prompt() string {
 	if j.Decision.Verdict == decide.Continue {
+		if j.Picture.Snapshot.State.Run() != "" { // its session has not got RALPH_PROMPT.md
+			j.Picture.Snapshot.FreshSession = true
+		}
 		return say.Prompt(j.Picture, j.Decision, "")
 	}
 	if d := j.Decision; d.Verdict == decide.End && d.Next.Status == decide.Complete {

@@ -120,7 +120,7 @@ func unread(p *loop.Picture) string {
 		plain.Path(p.Loop.At.Project, p.ListName()))
 }
 
-// mustHold returns what must hold for a feature to pass. Its last line counts the points for which there is no room.
+// mustHold returns the points that a feature has to meet. Its last line counts the points for which there is no room.
 func mustHold(item features.Item) []string {
 	points, more := say.Points(item.Acceptance(), maxAnswer)
 	if more > 0 {

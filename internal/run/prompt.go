@@ -13,7 +13,7 @@ import (
 )
 
 const onlyThis = `
-You work in a fresh session that gets this one feature. Do it, then end your turn: the next session gets the next one.
+This fresh session is for this one feature. Do it, then end your turn: the next session gets the next feature.
 `
 
 // prompt returns the prompt of a session. It does not carry the line that names the loop, so a Stop hook in the session

@@ -137,7 +137,7 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 		a.Context += fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. ",
 			name, d.Next.Iteration, d.Limit)
 		if p.Snapshot.NoList {
-			a.Context += task(p) + Finish
+			a.Context += task(p, "") + Finish
 		} else {
 			a.Context += fmt.Sprintf("Work on the next feature in %s that does not pass; end your turn when it does.",
 				plain.Path(p.Loop.At.Project, p.ListName()))

@@ -12,30 +12,39 @@ import (
 )
 
 const (
-	maxWork      = 500 // characters of patterns that a prompt shows
-	maxProtected = 12  // patterns of "protect" that it names
+	maxWork      = 500 // characters of patterns or checks that a prompt shows
+	maxProtected = 12  // patterns of "protect", or checks, that it names
 )
 
-// Counts tells the agent which changes count, for RALPH_PROMPT.md; "" if all do.
+// Counts tells the agent what its work is judged by: the checks, and which changes count. RALPH_PROMPT.md has it, and
+// so has the prompt of a fresh session. It is empty if there are no checks and all changes count.
 func Counts(c config.Config) string {
-	text := ""
-	if work := c.WorkTexts(); len(work) > 0 {
-		text = "\nOnly these files are yours to change: " + plain.Line(strings.Join(work, ", "), maxWork) + ".\n"
+	var checks, files []string
+	for _, check := range c.Checks {
+		if !check.FromList && !check.Untrusted {
+			checks = append(checks, check.String())
+		}
 	}
-	return text + protected(c)
-}
-
-// protected tells the agent in a line which files the checks use as they were.
-func protected(c config.Config) string {
-	var names []string
 	for _, pattern := range c.Protect {
-		names = append(names, strings.TrimPrefix(pattern.Text, "+"))
+		files = append(files, strings.TrimPrefix(pattern.Text, "+"))
 	}
-	if len(names) == 0 {
+	text := ""
+	for _, line := range []struct {
+		says  string
+		names []string
+	}{
+		{"These checks decide what is done: ", checks},
+		{"Only changes to these files count: ", c.WorkTexts()},
+		{"The checks use the trusted version of these files, so changes to them have no effect: ", files},
+	} {
+		if len(line.names) > 0 {
+			text += "\n" + line.says + plain.First(line.names, maxProtected, maxWork) + "."
+		}
+	}
+	if text == "" {
 		return ""
 	}
-	return "The checks use these as they are now, so a change of them has no effect: " +
-		plain.First(names, maxProtected, maxWork) + ".\n"
+	return text + "\n"
 }
 
 // Reword puts what Counts says now in the place of what it said before. It leaves a prompt alone in which a person has
@@ -88,5 +97,5 @@ func TellNotCounted(p *loop.Picture) string {
 	if names == "" {
 		return ""
 	}
-	return fmt.Sprintf("\nNot counted by the checks (data): %s. Leave changes alone that are not yours.\n", names)
+	return fmt.Sprintf("\nNot counted by the checks (data): %s. Leave the changes of others as they are.\n", names)
 }

@@ -51,7 +51,8 @@ func TaskPrompt(folder, task string) string {
 
 In each turn:
 %s
-End your turn when a part is done and noted. A Stop hook then sends you on, until everything is done.
+End your turn when a part is done and noted. A Stop hook then gives you the next turn, until everything
+is done.
 
 %s
 %s`, folder, task, taskSteps(folder+"/"+loopdir.ProgressFile), Finish, GiveUp)

@@ -24,13 +24,13 @@ func Checks(n int) string {
 	return plain.Count(n, "check")
 }
 
-// NoListProof says what completed a loop without a list, or what has to hold for that.
+// NoListProof says what completed a loop without a list, or what has to pass for that.
 func NoListProof(status decide.Status, reason string, checks int) string {
 	switch {
 	case status != decide.Complete && checks == 0:
 		return "no checks"
 	case status != decide.Complete:
-		return Checks(checks) + " must hold"
+		return Checks(checks) + " must pass"
 	case reason == decide.ByPromise:
 		return "on the agent's word alone; there are no checks"
 	case reason == decide.ByEvaluator:
@@ -39,21 +39,20 @@ func NoListProof(status decide.Status, reason string, checks int) string {
 	return "every check holds (" + Checks(checks) + ")"
 }
 
-// promptFile returns the path of a loop's prompt, and false if there is none.
-func promptFile(at *loopdir.Loop) (string, bool) {
-	path := filepath.Join(at.Dir, loopdir.PromptFile)
-	_, err := os.Lstat(path)
-	return path, err == nil
-}
-
 // task tells the agent to go on with its task. The line of the task comes from ralph.json, which a
 // person has trusted. The file has all of it, but an agent can write there.
-func task(p *loop.Picture) (text string) {
+//
+// rules is where a prompt tells how to work; "": the steps follow.
+func task(p *loop.Picture, rules string) (text string) {
 	if line := plain.Line(p.Config.Task, MaxTask); line != "" {
 		text = "The task: " + line + "\n"
 	}
-	path, is := promptFile(p.Loop.At)
-	if !is {
+	if rules != "" {
+		return text + fmt.Sprintf("%s has the whole task and how to work on it. Read it again, then go on with what is "+
+			"still missing.\n", rules)
+	}
+	path := filepath.Join(p.Loop.At.Dir, loopdir.PromptFile)
+	if _, err := os.Lstat(path); err != nil {
 		return text + "Go on with what is still missing.\n"
 	}
 	return text + fmt.Sprintf("Read %s again: it has the whole task. Then go on with what is still missing.\n",

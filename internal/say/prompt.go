@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func NoteOf(d decide.Decision) string {
 
 // Who fixes what a session opens again that reviews what is claimed, as that session is told.
 const (
-	OthersFix = "Build nothing and mend nothing: others do that after you."
+	OthersFix = "Build and fix nothing: others do that after you."
 	YouFix    = "Fix nothing in this session: your next session gets what you open."
 )
 
@@ -49,17 +50,23 @@ func Prompt(p *loop.Picture, d decide.Decision, fixes string) string {
 		w.from = ""
 	}
 	w.list = plain.Path(w.from, p.ListName())
+	if !p.Snapshot.FreshSession {
+		file := filepath.Join(p.Loop.At.Dir, loopdir.PromptFile)
+		if _, err := os.Lstat(file); err == nil {
+			w.rules = plain.Path(w.from, file)
+		}
+	}
 	w.head()
 	w.answer()
 	if d.Note != "" {
 		w.text.WriteString(NoteOf(d))
 	}
 	w.changed()
-	if !w.said && p.HasCopy() && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
-		w.text.WriteString(protected(p.Config.Config))
+	if !w.said && p.HasCopy() && w.rules == "" && (d.Next.Iteration <= 2 || p.Snapshot.FreshSession) {
+		w.text.WriteString(Counts(p.Config.Config))
 	}
 	if w.p.Snapshot.NoList && !w.said {
-		w.text.WriteString("\n" + task(w.p))
+		w.text.WriteString("\n" + task(w.p, w.rules))
 	} else {
 		w.feature()
 	}
@@ -96,6 +103,10 @@ type prompter struct {
 	said bool   // an evaluator's prompt says all that the agent has to do
 	away bool   // the session is in another work tree
 	from string // the folder from which paths are told; "": they are told as a whole
+
+	// The path of RALPH_PROMPT.md, if the session that this prompt continues began with it or can read it there. It has
+	// the steps and the checks, so they are not repeated at each stop. Empty: this prompt has them.
+	rules string
 
 	fixes string // the session builds nothing: who fixes what it finds
 }
@@ -135,7 +146,7 @@ func (w *prompter) head() {
 	switch {
 	case w.away: // Claude Code lets a session that it has moved change nothing in the project
 		w.text.WriteString(thisTree + workThere(w.p) + "Commit what you have done here, leave this work tree (with " +
-			"ExitWorktree and \"keep\", if a tool has brought you here), and merge it there. Only merged work counts.\n")
+			"ExitWorktree and \"keep\", if a tool brought you here), and merge it there. Only merged work counts.\n")
 	case len(w.p.Snapshot.Trees) > 0:
 		w.addf("Since this loop began, files changed in other work trees of its repository: %s\n%s"+
 			"If that is your work, merge it there. Only merged work counts.\n", decide.Names(w.p.Snapshot.Trees),
@@ -177,7 +188,7 @@ func (w *prompter) answer() {
 
 func (w *prompter) changed() {
 	if len(w.p.Snapshot.List.Changes) > 0 {
-		w.addf("\nFrom the list, only what is done counts; everything else stays as a person trusted it (%s).\n",
+		w.addf("\nIn the list, only what is done counts; everything else stays as a person trusted it (%s).\n",
 			NotCounted(w.p))
 	}
 }
@@ -186,8 +197,8 @@ func (w *prompter) feature() {
 	d := w.d
 	allClaimed := d.Feature.ID == "" && !w.said && d.Problem == nil
 	if allClaimed && d.Failure == nil && w.fixes == "" {
-		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
-			"then end your turn.\n")
+		w.addf("\nEvery feature is claimed, but the loop is not complete. Do what is missing, then end " +
+			"your turn.\n")
 	}
 	if d.Feature.ID == "" || w.said {
 		return
@@ -212,18 +223,18 @@ func (w *prompter) feature() {
 			line(hold, text, maxFeature)
 		}
 		if more > 0 {
-			w.item += fmt.Sprintf("  and in the list %s that %s\n", plain.Count(more, "more point"), hold)
+			w.item += fmt.Sprintf("  %s: %s in the list\n", hold, plain.Count(more, "more point"))
 		}
 	}
 	w.item += fmt.Sprintf("  id: %s\n", plain.Line(d.Feature.ID, 80))
 	line("title", d.Feature.Title(), 200)
 	line("section", d.Feature.Heading, 300)
 	line("model it asks for", d.Feature.Model(), 80)
-	describe(d.Feature, "", "must hold")
+	describe(d.Feature, "", "done when")
 	wholes := w.p.Snapshot.List.Wholes(d.Feature)
 	for _, whole := range wholes[:min(len(wholes), maxWholes)] {
 		line("part of", whole.Title(), 200)
-		describe(whole, " of the whole", "must hold for the whole")
+		describe(whole, " of the whole", "the whole is done when")
 	}
 	if n := d.Next.Attempt(); n > 1 {
 		w.item += fmt.Sprintf("This is attempt %d at it.\n", n)
@@ -237,12 +248,16 @@ func (w *prompter) todo() string {
 	case w.said || w.d.Problem != nil:
 	case w.fixes != "":
 		return todo + reviewSteps(w.fixes, reopen(w.p, w.list), progress) + "\n" + GiveUp
-	case noList:
+	case noList && w.rules == "":
 		todo += taskSteps(progress) + "\n"
 	case w.d.Feature.ID != "":
 		claim := Claim(w.p.Snapshot.List.List, w.d.Feature, w.list)
 		if w.p.Config.Source.IsSet() {
 			claim = "close it in the tracker, so that " + w.list + " shows it as done"
+		}
+		if w.rules != "" {
+			todo += fmt.Sprintf("Implement it as %s says, and verify it. Only then %s.\n\n", w.rules, claim)
+			break
 		}
 		todo += Steps(claim, progress) + "\n"
 	}
@@ -271,13 +286,13 @@ func shorten(text string, limit int) string {
 	return fmt.Sprintf("%s (%s in the list)", short, plain.Count(left, "more character"))
 }
 
-// Points returns the points that must hold for a feature, each in one line, as far as there is room for them, in
+// Points returns the points that a feature has to meet, each in one line, as far as there is room for them, in
 // characters. The others are counted.
 func Points(all []string, room int) (shown []string, more int) {
 	most := max(maxPoint, room/2/max(1, len(all)))
 	for i, text := range all {
 		point := shorten(text, most)
-		room -= utf8.RuneCountInString(point) + len("  must hold: \n")
+		room -= utf8.RuneCountInString(point) + len("  done when: \n")
 		if room < 0 {
 			return shown, len(all) - i
 		}
@@ -332,9 +347,9 @@ func (w *prompter) failureText(f decide.Receipt) string {
 
 // inProject tells the agent that the project is broken by changes that do not count.
 func inProject(s *decide.Snapshot) string {
-	return fmt.Sprintf("With what counts of your work it passes, and in the project as it is now it does not. These "+
-		"changes do not count, and one of them may be why (data): %s. Undo those of your own that break it; leave alone "+
-		"what others have changed.\n", decide.Names(s.NotCounted))
+	return fmt.Sprintf("It passes with the changes that count, but fails in the project as it is now. These changes "+
+		"do not count and may be the cause (data): %s. Undo your own if they break it; leave those of others as they "+
+		"are.\n", decide.Names(s.NotCounted))
 }
 
 // setAsideBy names the features that are set aside because the same check of the whole tree failed.
@@ -350,15 +365,15 @@ func setAsideBy(s *decide.Snapshot, f decide.Receipt) string {
 		return ""
 	}
 	slices.Sort(ids)
-	return fmt.Sprintf("It also failed for %s (set aside): what was done there is still in the files, and may be why.\n",
+	return fmt.Sprintf("It also failed for %s (set aside). The work on that is still in the files and may be the cause.\n",
 		decide.Names(ids))
 }
 
 // failure tells the agent why a claim does not count.
 func failure(f decide.Receipt, log string) string {
 	if f.Cut {
-		return fmt.Sprintf("\nThe %s did not come to its end: the time of this stop was over. That says nothing about your "+
-			"work. A message shows the person what to raise; it runs again at the next stop.\n", f.Label())
+		return fmt.Sprintf("\nThe %s did not finish: this stop ran out of time. That says nothing about your work. The "+
+			"person has been told what to raise; it runs again at the next stop.\n", f.Label())
 	}
 	// The output is data: it cannot end its own fence.
 	tail := strings.ReplaceAll(f.Tail, "```", "` ` `")
@@ -382,9 +397,9 @@ func consequence(s *decide.Snapshot, f decide.Receipt) string {
 	switch {
 	case f.Feature != "" || f.NotRun:
 	case len(s.Reopened) > 0:
-		return "It passed before, so what was newly claimed is open again: " + decide.Names(s.Reopened) + ".\n"
+		return "It passed before, so these claims are open again: " + decide.Names(s.Reopened) + ".\n"
 	case s.List.Passed() < len(s.List.Items) && s.MayFail(f):
-		return "It need not pass before the last feature, so what is claimed stays claimed.\n"
+		return "It may fail until the last feature, so what is claimed stays claimed.\n"
 	}
 	return ""
 }
@@ -423,8 +438,7 @@ func reviewSteps(fixes, reopen, progress string) string {
 }
 
 // GiveUp tells the agent how to ask for a person.
-const GiveUp = `If you cannot continue without a person, ` + decide.EndWith + `,
-with the reason in it:
+const GiveUp = `If you cannot continue without a person, ` + decide.EndWith + `:
 <promise>BLOCKED: reason</promise>
 `
 
