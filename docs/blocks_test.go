@@ -20,7 +20,7 @@ import (
 //	conf      of a NATS server; TestCluster starts it
 //	ini       a unit of systemd: its keys, and the flags of our program
 //	yaml      of Kubernetes: its keys, and the flags of our program
-//	text      not looked at
+//	text      shows no command of ours
 //
 // A block with a path behind its kind (```json tasks.json) is that file: it is
 // written into the project, and not run. Between blocks, comments of HTML say more:
@@ -29,7 +29,8 @@ import (
 //	<!-- needs: PROGRAM… --> without which the rest of the document is skipped
 //	<!-- new project -->     an empty one from here on
 //
-// No comment is run: what a reader does not see, a reader does not do.
+// No comment is run: what a reader does not see, a reader does not do. TestLines looks at the flags of every command
+// line, also of those that are not run, or that may fail.
 var (
 	fence   = regexp.MustCompile("^```([a-z]*)(?: (\\S+))?$")
 	comment = regexp.MustCompile(`^<!-- (?:(not run|needs): )?(.*) -->$`)

@@ -161,6 +161,10 @@ func (r *reader) do(b block) error {
 		}
 	}
 	switch b.kind {
+	case "text":
+		if command := textCommand.FindString(b.text); command != "" && r.name != "docs/commands.md" {
+			return fmt.Errorf("text that shows a command is not run: %s", command)
+		}
 	case "ini":
 		return r.readUnit(b.path, b.text)
 	case "yaml":
@@ -191,6 +195,9 @@ func (r *reader) do(b block) error {
 	}
 	return nil
 }
+
+// textCommand matches a command of ours in a block that is not run. TestCommands holds those of commands.md.
+var textCommand = regexp.MustCompile(`(?m)^(\$ )?(\S+=\S+ )*ralph-(stop-hook|runner)\b.*$`)
 
 // trusts matches the commands that ask a person.
 var trusts = regexp.MustCompile(`(?m)(ralph-(?:stop-hook|runner) trust\b)([^|;&\n]*)`)
