@@ -136,7 +136,7 @@ type probe struct {
 var (
 	hostProbes = []probe{
 		{"settings", lookSettings}, {"hooks", lookSwitchedOff}, {"entry", lookEntry}, {"program", lookProgram},
-		{"version", lookVersions}, {"git", lookGit}, {"rivals", lookRivals},
+		{"version", lookVersions}, {"git", lookGit}, {"others", lookRivals},
 	}
 	loopProbes = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 )

@@ -203,7 +203,7 @@ func cannotStart(p *loop.Picture) error {
 // rivals says what else answers the stops of a project, and what to do about that.
 func (s *starter) rivals(project string) (warnings []string) {
 	in := s.newInspection(project, *client.Find(client.Usual))
-	in.look([]probe{{"rivals", lookRivals}})
+	in.look([]probe{{"others", lookRivals}})
 	for _, found := range in.found {
 		if found.Level != "ok" {
 			warnings = append(warnings, found.Text+"; "+found.Fix)

@@ -298,7 +298,7 @@ func show(s cli.Screen, v Status) {
 		row("commit", "not committed: "+v.Uncommitted)
 	}
 	for i, verdict := range v.Verdicts {
-		row([]string{"lately", ""}[min(i, 1)], verdict.String())
+		row([]string{"recent", ""}[min(i, 1)], verdict.String())
 	}
 	session := v.Session
 	if v.ClientRuns {

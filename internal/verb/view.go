@@ -334,7 +334,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		v.unheard = why
 	}
 	if p.Stale() {
-		add("stale: its client was closed or killed ('status --send-due' ends the loop and tells the notifiers)")
+		add("its client was closed or killed ('status --send-due' ends the loop and tells the notifiers)")
 	}
 	if state.Waits && state.Status == decide.InProgress {
 		add("it continues, but no session works on it yet")
