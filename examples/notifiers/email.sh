@@ -28,7 +28,7 @@ sendmail=$(command -v sendmail || command -v msmtp) || {
 	report=$(field report) # a run has written one; the hook alone writes none
 	{
 		printf '%s (%s)\n%s\n%s\n%s\n\n' "$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" "$RALPH_WORK_DIR"
-		printf 'features  %s proven, %s claimed, of %s\n' "$(number proven)" "$(number passed)" "$(number total)"
+		printf 'features  %s proven, %s claimed, of %s\n' "$(number proven)" "$(number claimed)" "$(number total)"
 		printf 'time      %s min\n%s' "$((${seconds:-0} / 60))" "${report:+report    $report
 }"
 	} | base64 | fold -w 76

@@ -26,7 +26,7 @@ const hostile = `-n "q" \ \n \u003c \\" '$(touch pwned)` + "`touch pwned`" +
 const reported = "/home/dev/project/.agent-state/report-k3v7m2q9xa.html"
 
 // table is what chats show below the text.
-const table = "\n```\nfeatures  8 proven, 9 claimed, of 10\ntime      12 min\nreport    " + reported + "\n```"
+const table = "\n```\nfeatures  8 proven, 1 claimed, of 10\ntime      12 min\nreport    " + reported + "\n```"
 
 // line is hostile in the one line that a notifier may show.
 var line = strings.NewReplacer("\r", " ", "\n", " ", "\x01", " ", "\x1f", " ", "\u2028", " ").Replace(hostile)
@@ -37,7 +37,9 @@ func run(t *testing.T, bin, home, status string, args ...string) (string, error)
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{
 		"schema": 1, "epicId": "checkout", "exitReason": "all_features_pass", "task": hostile, "needs": "needs\\",
-		"features":    map[string]any{"total": 10, "passed": 9, "proven": 8, "open": []string{`","task":"open`, `"total":3`}},
+		"features": map[string]any{
+			"total": 10, "passed": 9, "proven": 8, "claimed": 1, "open": []string{`","task":"open`, `"total":3`},
+		},
 		"durationSec": 754, "logTail": `{"task":"log","needs":"log","proven":1}`, "report": reported,
 	})
 	if err != nil {
@@ -135,7 +137,7 @@ func TestPrograms(t *testing.T) {
 				}
 				got, err := base64.StdEncoding.DecodeString(body)
 				want = "checkout (all_features_pass)\n" + line + "\nneeds\\\n/home/dev/project\n\n" +
-					"features  8 proven, 9 claimed, of 10\ntime      12 min\nreport    " + reported + "\n"
+					"features  8 proven, 1 claimed, of 10\ntime      12 min\nreport    " + reported + "\n"
 				if err != nil || string(got) != want {
 					t.Errorf("body\n%q (%v), want\n%q", got, err, want)
 				}

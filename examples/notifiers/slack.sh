@@ -17,7 +17,7 @@ number() { printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":\([0-9][0-9]
 report=$(field report)
 seconds=$(number durationSec)
 # shellcheck disable=SC2016 # the backquotes begin a block
-table=$(printf '\\n```\\nfeatures  %s proven, %s claimed, of %s\\ntime      %s min%s\\n```' "$(number proven)" "$(number passed)" \
+table=$(printf '\\n```\\nfeatures  %s proven, %s claimed, of %s\\ntime      %s min%s\\n```' "$(number proven)" "$(number claimed)" \
 	"$(number total)" "$((${seconds:-0} / 60))" "${report:+\\nreport    $report}")
 # < > & would be Slack's own markup, such as a mention of everybody.
 text=$(printf '*ralph: %s* after %s of %s iterations: %s (%s) %s %s%s' "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS" \

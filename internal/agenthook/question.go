@@ -64,7 +64,7 @@ type PromiseFound struct {
 func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message string) Question {
 	q := Question{
 		TaskID: loop, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: s.List.Count(d.Next.Proven), ValidationResults: []Result{},
+		Features: s.Counts(d.Next), ValidationResults: []Result{},
 		Promises: []PromiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
 	}
 	if d.Promised {

@@ -6,13 +6,27 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Counts is the state of a list in a payload and in `status --json`.
+// The states of a feature, for people and programs. A feature that no check has proven is called claimed.
+const (
+	FeatureOpen     = "open"
+	FeatureSetAside = "set_aside" // open, and not handed out, because too many attempts at it failed
+	FeatureClaimed  = "claimed"
+	FeatureProven   = "proven"
+)
+
+// Counts counts the features of a list, for whoever shows a loop: nothing else counts them.
 type Counts struct {
-	Total  int      `json:"total"`
-	Passed int      `json:"passed"` // as the list claims
-	Proven int      `json:"proven"` // by our own checks
-	Open   []string `json:"open"`   // ids, at most 100
+	Total    int      `json:"total"`
+	Passed   int      `json:"passed"`   // as the list claims: those that are proven, too
+	Proven   int      `json:"proven"`   // by our own checks
+	Claimed  int      `json:"claimed"`  // and not proven
+	SetAside int      `json:"setAside"` // of those that are open: too many attempts failed
+	Added    int      `json:"added"`    // after a person trusted the list, so no check proves them
+	Open     []string `json:"open"`     // ids, at most 100
 }
+
+// Remaining is how many features are open.
+func (c Counts) Remaining() int { return c.Total - c.Passed }
 
 const maxOpen = 100
 
@@ -34,14 +48,47 @@ func (s *Snapshot) Unproven() string {
 	return fmt.Sprintf("%d added features are not proven: %s", len(ids), Names(ids))
 }
 
-// Count counts the features of the list. proven is how many of them our checks have proven.
-func (l List) Count(proven int) Counts {
-	open := l.Open()
-	for i := range open {
-		open[i] = plain.Line(open[i], 80)
+// FeatureStates returns the state of each feature, in the order of the list.
+func (s *Snapshot) FeatureStates() []string {
+	states := make([]string, len(s.List.Items))
+	proven, aside := s.ProofsShown(), s.SetAside()
+	for i := range s.List.Items {
+		item := &s.List.Items[i]
+		switch {
+		case aside[item.ID]:
+			states[i] = FeatureSetAside
+		case !item.Passes:
+			states[i] = FeatureOpen
+		case proven[item.ID]:
+			states[i] = FeatureProven
+		default:
+			states[i] = FeatureClaimed
+		}
 	}
-	passed := l.Passed()
-	return Counts{
-		Total: len(l.Items), Passed: passed, Proven: min(proven, passed), Open: open[:min(len(open), maxOpen)],
+	return states
+}
+
+// Counts counts the features, with the loop's record as it is now.
+func (s *Snapshot) Counts(state State) Counts {
+	now := *s
+	now.State = state
+	open := s.List.Open()
+	c := Counts{Total: len(s.List.Items), Passed: len(s.List.Items) - len(open), Open: open[:min(len(open), maxOpen)]}
+	for i, state := range now.FeatureStates() {
+		switch state {
+		case FeatureProven:
+			c.Proven++
+		case FeatureClaimed:
+			c.Claimed++
+		case FeatureSetAside:
+			c.SetAside++
+		}
+		if s.List.Items[i].IsAdded {
+			c.Added++
+		}
 	}
+	for i := range c.Open {
+		c.Open[i] = plain.Line(c.Open[i], 80)
+	}
+	return c
 }

@@ -105,7 +105,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
-		Features:    p.Snapshot.List.Count(state.Proven), Needs: needs, RetryAt: plain.Instant(state.RetryAt),
+		Features:    p.Snapshot.Counts(state), Needs: needs, RetryAt: plain.Instant(state.RetryAt),
 		Report: p.Loop.Env.Report, NotUsed: p.namedNotCounted(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
 		LastAnswer: plain.End(p.Snapshot.Message, answerBytes),
 	}

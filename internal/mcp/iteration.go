@@ -150,8 +150,8 @@ func (j judged) summary() string {
 	case d.Verdict == decide.Wait:
 		return "A stop now would wait for what runs in the background."
 	}
-	list := j.Picture.Snapshot.List
-	return fmt.Sprintf("%d of %d features pass, %d proven.", list.Passed(), len(list.Items), d.Next.Proven)
+	c := j.Picture.Snapshot.Counts(d.Next)
+	return fmt.Sprintf("%d of %d features pass, %d proven.", c.Passed, c.Total, c.Proven)
 }
 
 // missing says what keeps the loop from being complete, each thing once. room is that for the output of checks, in

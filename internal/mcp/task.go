@@ -53,10 +53,13 @@ type Feature struct {
 
 // Counts counts the features of a list.
 type Counts struct {
-	Total  int `json:"total"`
-	Passed int `json:"passed"` // as the list claims
-	Proven int `json:"proven"` // by our own checks
-	Open   int `json:"open"`
+	Total    int `json:"total"`
+	Passed   int `json:"passed"` // as the list claims
+	Proven   int `json:"proven"` // by our own checks
+	Claimed  int `json:"claimed"`
+	SetAside int `json:"setAside"`
+	Added    int `json:"added"`
+	Open     int `json:"open"`
 }
 
 // Subtask is a feature of the list.
@@ -86,7 +89,10 @@ func (k *desk) task(_ context.Context, in TaskGet) (Task, error) {
 		ID: v.Name, Title: plain.Line(p.Config.Task, 300), Status: word(v, p.Snapshot.State),
 		LoopStatus: string(v.Status), ExitReason: v.ExitReason, IterationID: k.ID(), IterationNumber: v.Iteration,
 		MaxIterations: v.MaxIterations, Owner: k.owner, Needs: plain.Line(cmp.Or(v.Needs, v.Doom), 500),
-		Features:  Counts{Total: c.Total, Passed: c.Passed, Proven: c.Proven, Open: c.Total - c.Passed},
+		Features: Counts{
+			Total: c.Total, Passed: c.Passed, Proven: c.Proven, Claimed: c.Claimed, SetAside: c.SetAside, Added: c.Added,
+			Open: c.Remaining(),
+		},
 		HookCount: len(k.hooks(p)), CheckpointCount: len(kept.All),
 	}
 	if problem := unread(p); problem != "" {
@@ -145,13 +151,10 @@ func word(v verb.Status, s decide.State) string {
 }
 
 func subtasks(p *loop.Picture) (all []Subtask, more int) {
-	proven, aside := p.Snapshot.ProofsShown(), p.Snapshot.SetAside()
-	items := p.Snapshot.List.Items
+	items, states := p.Snapshot.List.Items, p.Snapshot.FeatureStates()
 	size := 0
 	for i, item := range items {
-		s := Subtask{
-			ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven, aside),
-		}
+		s := Subtask{ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: states[i]}
 		size += len(s.ID) + len(s.Title) + len(`{"id":"","title":"","state":"claimed"},`)
 		if size > maxAnswer {
 			return all, len(items) - i
@@ -159,18 +162,6 @@ func subtasks(p *loop.Picture) (all []Subtask, more int) {
 		all = append(all, s)
 	}
 	return all, 0
-}
-
-func state(item features.Item, proven, aside map[string]bool) string {
-	switch {
-	case aside[item.ID]:
-		return verb.SetAside
-	case !item.Passes:
-		return "open"
-	case proven[item.ID]:
-		return "proven"
-	}
-	return "claimed"
 }
 
 // results returns the results of the checks and of the agent's rules, each once, the newest first.

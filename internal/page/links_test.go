@@ -285,6 +285,12 @@ func furnish(w watchtest.World) {
 		}
 	}
 
+	// A feature is set aside, and one was added after a person had trusted the list.
+	aside := w.Loop("aside")
+	w.Trust(aside, `{"checks": [{"command": ["true"]}]}`, watchtest.List(3, 1))
+	w.Write(filepath.Join(aside.Dir, loopdir.ListFile), watchtest.List(4, 1))
+	w.Commit(aside, func(s *decide.State) { s.Failures = map[string]decide.Failure{"f1": {Attempts: 9}} })
+
 	// A run works in lanes, as one of a chain. Most of its sessions are not kept.
 	running := w.Loop("running")
 	w.Commit(running, func(s *decide.State) { s.Session = decide.RunSession("run1") })

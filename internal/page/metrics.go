@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
@@ -62,8 +63,16 @@ func metricsOf(p *watch.Picture) []*metric {
 		add(sign, float64(l.LastSign.Unix()))
 		add(iterations, float64(l.Iteration))
 		add(features, float64(l.Features.Total), "state", "total")
-		add(features, float64(l.Features.Passed), "state", "claimed")
-		add(features, float64(l.Features.Proven), "state", "proven")
+		for _, one := range []struct {
+			state string
+			n     int
+		}{
+			{decide.FeatureOpen, l.Features.Remaining()}, {decide.FeatureClaimed, l.Features.Claimed},
+			{decide.FeatureProven, l.Features.Proven}, {decide.FeatureSetAside, l.Features.SetAside},
+			{"added", l.Features.Added},
+		} {
+			add(features, float64(one.n), "state", one.state)
+		}
 		if l.Spent != nil && l.Run != nil {
 			if l.Spent.CostKnown {
 				add(cost, l.Spent.CostUSD, "agent", l.Run.Agent)

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -184,7 +185,7 @@ type state struct {
 	Count int
 }
 
-// failed is, among the states of features, that a check failed. It is beside the others.
+// failed is, among the states of features, that a check failed. It is in addition to the others.
 const failed = "failed"
 
 const (
@@ -250,21 +251,33 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "one", http.StatusOK, d)
 }
 
+// is reports whether a feature is among those of a state. What is set aside or blocked is open, too.
+func is(item watch.Item, state string) bool {
+	switch state {
+	case "", item.State:
+		return true
+	case failed:
+		return item.Failed
+	}
+	return state == decide.FeatureOpen && (item.State == decide.FeatureSetAside || item.State == verb.Blocked)
+}
+
 // features chooses the features that are shown.
 func (d *detail) features() {
-	d.States = []state{{"", len(d.Items)}, {failed, 0}}
+	d.States = []state{{"", 0}, {failed, 0}, {decide.FeatureOpen, 0}}
 	for _, item := range d.Items {
-		at := slices.IndexFunc(d.States, func(s state) bool { return s.Name == item.State })
-		if at < 0 {
-			at = len(d.States)
+		if !slices.ContainsFunc(d.States, func(s state) bool { return s.Name == item.State }) {
 			d.States = append(d.States, state{Name: item.State})
 		}
-		d.States[at].Count++
-		if item.Failed {
-			d.States[1].Count++
-		}
-		if d.State == "" || d.State == item.State || d.State == failed && item.Failed {
+		if is(item, d.State) {
 			d.Shown = append(d.Shown, item)
+		}
+	}
+	for i := range d.States {
+		for _, item := range d.Items {
+			if is(item, d.States[i].Name) {
+				d.States[i].Count++
+			}
 		}
 	}
 	d.More = max(0, len(d.Shown)-maxFeatures)

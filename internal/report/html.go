@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chart"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
@@ -40,7 +41,6 @@ func Funcs() template.FuncMap {
 		"diff": diff, "mostOf": mostOf, "timeline": timeline, "short": short,
 		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
 		"when":  when,
-		"less":  func(a, b int) int { return max(0, a-b) },
 		"percent": func(n, of int) int {
 			if of <= 0 {
 				return 0
@@ -79,7 +79,9 @@ func (r *Report) HTML(w io.Writer) error {
 
 // WorstFirst returns the features: those first that somebody must look at.
 func (r *Report) WorstFirst() []Feature {
-	order := []string{"blocked", verb.SetAside, "open", watch.Claimed, watch.Proven, "dropped"}
+	order := []string{
+		verb.Blocked, decide.FeatureSetAside, decide.FeatureOpen, decide.FeatureClaimed, decide.FeatureProven, "dropped",
+	}
 	rank := func(f Feature) int { return slices.Index(order, f.State) }
 	all := slices.Clone(r.Work)
 	slices.SortStableFunc(all, func(a, b Feature) int { return rank(a) - rank(b) })

@@ -29,7 +29,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	row("wrong", r.Wrong())
 	row("next step", r.Then)
 	if !r.NoList {
-		row("features", fmt.Sprintf("%d proven, %d claimed, of %d", r.Features.Proven, r.Features.Passed, r.Features.Total))
+		row("features", r.Far())
 	}
 	row("iterations", fmt.Sprintf("%d of %d", r.Iteration, r.MaxIterations))
 	row("time", Duration(r.Took))

@@ -39,8 +39,11 @@ func detail(n int, text string) *watch.Detail {
 		{Feature: "no lane", DurationSec: 30, Merge: record.Merged},
 	})
 	d.Items = []watch.Item{
-		{Item: verb.Item{ID: "a", State: watch.Proven, Title: text}, Checks: []watch.Receipt{{Name: text, At: began}}},
-		{Item: verb.Item{ID: "b", State: watch.Claimed, Title: "Second"}},
+		{
+			Item:   verb.Item{ID: "a", State: decide.FeatureProven, Title: text},
+			Checks: []watch.Receipt{{Name: text, At: began}},
+		},
+		{Item: verb.Item{ID: "b", State: decide.FeatureClaimed, Title: "Second"}},
 	}
 	d.Checked = []verb.Checked{{Name: text, Outcome: text, Tail: text}}
 	for i := range n {

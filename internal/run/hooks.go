@@ -52,7 +52,7 @@ func (r *Run) inputOf(s *loop.Step, state decide.State, ended *record.Current) h
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
 		Feature: plain.Line(state.Feature, 80), Tokens: r.Record.Spent.Usage.Tokens(),
 		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
-		Features: s.Picture.Snapshot.List.Count(state.Proven), PullRequest: r.Record.Merges.PR,
+		Features: s.Picture.Snapshot.Counts(state), PullRequest: r.Record.Merges.PR,
 	}
 	if s.Decision.Verdict == decide.End {
 		t.Report = r.reportPath()

@@ -58,7 +58,7 @@ func lineNotes(what string, notes features.LineNotes, most int) []string {
 // why says how the features stand, and what a person does next.
 func why(p *loop.Picture, s decide.State) string {
 	list, do := p.Snapshot.List, p.Loop.Call
-	so := Proof(list.Passed(), len(list.Items), s.Proven, len(p.Snapshot.Checks))
+	so := Proof(p.Snapshot.Counts(s), len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
 	if unproven := p.Snapshot.Unproven(); unproven != "" {
 		after += " " + unproven + "."
@@ -202,12 +202,24 @@ func Warnings(p *loop.Picture) []string {
 }
 
 // Proof says how the claims stand. Nothing is called proven that no check has proven.
-func Proof(claimed, total, proven, checks int) string {
+func Proof(c decide.Counts, checks int) string {
 	switch {
 	case checks == 0:
-		return fmt.Sprintf("%d of %d features claimed, none checked", claimed, total)
-	case proven == claimed:
-		return fmt.Sprintf("%d of %d features proven", proven, total)
+		return fmt.Sprintf("%d of %d features claimed, none checked", c.Passed, c.Total)
+	case c.Claimed == 0:
+		return fmt.Sprintf("%d of %d features proven", c.Proven, c.Total)
 	}
-	return fmt.Sprintf("%d of %d features claimed, %d proven", claimed, total, proven)
+	return fmt.Sprintf("%d of %d features proven, %d claimed", c.Proven, c.Total, c.Claimed)
+}
+
+// Far says how far a list is, to people who look at the loop.
+func Far(c decide.Counts, checks int) string {
+	far := Proof(c, checks)
+	if c.SetAside > 0 {
+		far += fmt.Sprintf(", %d set aside", c.SetAside)
+	}
+	if c.Added > 0 {
+		far += fmt.Sprintf(", %d added", c.Added)
+	}
+	return far
 }

@@ -38,8 +38,8 @@ func (m *model) detailLines(height int) []string {
 		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(l.Word(), m.width-len(l.Name)-2)) +
 			cut("  "+middle(l.Project, m.width-len(l.Name)-len(l.Word())-4), m.width-len(l.Name)-len(l.Word())-2),
 	}
-	facts := present(proof(l), fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations),
-		l.Spent.String(), elapsed(l), l.RemainingTime())
+	facts := present(l.Far(),
+		fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), l.Spent.String(), elapsed(l), l.RemainingTime())
 	lines = append(lines, fold(strings.Join(facts, " · "), m.width, 2)...)
 	for _, line := range fold(l.Wrong(), m.width, 4) {
 		lines = append(lines, m.paint.Paint(cli.Red, line))

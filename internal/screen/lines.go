@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -182,14 +181,6 @@ func fraction(l *watch.Loop) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", l.Features.Passed, l.Features.Total)
-}
-
-// proof says how the claims stand; "" without features.
-func proof(l *watch.Loop) string {
-	if l.Features.Total == 0 {
-		return ""
-	}
-	return say.Proof(l.Features.Passed, l.Features.Total, l.Features.Proven, l.Checks)
 }
 
 func elapsed(l *watch.Loop) string {

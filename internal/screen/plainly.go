@@ -59,7 +59,10 @@ func news(l *watch.Loop) string {
 
 // sentence says how a loop stands, in words alone.
 func sentence(l *watch.Loop) string {
-	parts := append([]string{l.Word()}, present(proof(l))...)
+	parts := []string{l.Word()}
+	if l.Features.Total > 0 {
+		parts = append(parts, l.Far())
+	}
 	if l.MaxIterations > 0 {
 		parts = append(parts, fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations))
 	}

@@ -189,7 +189,7 @@ func Quick(p *loop.Picture) Status {
 	if p.Config.Confine {
 		v.Confined = plain.Line(say.ConfinedTo(p.Config.Config), 500)
 	}
-	v.Features = s.List.Count(v.proven(p, state))
+	v.Features = s.Counts(state)
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
 	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
@@ -265,14 +265,6 @@ func command(then string, env loop.Env, client string) string {
 		}
 	}
 	return ""
-}
-
-// proven counts the proven features.
-func (v *Status) proven(p *loop.Picture, state decide.State) int {
-	if v.Checks == 0 || v.NoList {
-		return state.Proven
-	}
-	return decide.CountProven(p.Snapshot.ProofsShown())
 }
 
 func notes(p *loop.Picture, state decide.State, v *Status) []string {
@@ -496,9 +488,6 @@ func fix(v Status, p *loop.Picture, do func(verb string) string) string {
 	return "fix what is wrong"
 }
 
-// SetAside is the state of a feature that is not handed out, because too many attempts at it failed.
-const SetAside = "set_aside"
-
 // Failed is a feature that is set aside.
 type Failed struct {
 	ID       string `json:"id"`
@@ -526,12 +515,15 @@ func setAside(s *decide.Snapshot) []Failed {
 // Item is an item of a list, as `list --json` shows it.
 type Item struct {
 	ID    string `json:"id"`
-	State string `json:"state"` // open, done (claimed), set_aside, blocked (cannot be done), dropped (skipped)
+	State string `json:"state"` // proven, claimed, open, set_aside, blocked (cannot be done), dropped (skipped)
 	Order int    `json:"order"` // 1 comes next; 0 is not handed out
 	Title string `json:"title"`
 	Why   string `json:"why"` // why it has to wait, or is not proven
 	Model string `json:"model"`
 }
+
+// Blocked is the state of an open feature that nobody can ever work on.
+const Blocked = "blocked"
 
 // Title returns a feature's title, or else what is to be done: many lists have no
 // titles.
@@ -541,24 +533,25 @@ func Title(item features.Item) string { return cmp.Or(item.Title(), item.Descrip
 func Items(p *loop.Picture) []Item {
 	l := p.Snapshot.List.List
 	items, order := []Item{}, map[string]int{}
-	waiting, aside := lastRun(p).waiting(), p.Snapshot.SetAside()
+	waiting, states, aside := lastRun(p).waiting(), p.Snapshot.FeatureStates(), p.Snapshot.SetAside()
 	for _, item := range l.Order() {
 		if !aside[item.ID] {
 			order[item.ID] = len(order) + 1
 		}
 	}
-	for _, item := range l.Items {
-		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
+	for i, item := range l.Items {
+		v := Item{ID: item.ID, State: states[i], Order: order[item.ID], Title: Title(item), Model: item.Model()}
 		if item.IsAdded {
 			v.Why = "added after trust, so no check proves it"
 		}
-		if !item.Passes {
-			v.State, v.Why = "open", cmp.Or(l.Why(item), waiting[item.ID], v.Why)
-			switch {
-			case aside[item.ID]:
-				v.State, v.Why = SetAside, p.Snapshot.State.Failures[item.ID].Why
-			case v.Order == 0:
-				v.State = "blocked"
+		switch {
+		case item.Passes:
+		case v.State == decide.FeatureSetAside:
+			v.Why = p.Snapshot.State.Failures[item.ID].Why
+		default:
+			v.Why = cmp.Or(l.Why(item), waiting[item.ID], v.Why)
+			if v.Order == 0 {
+				v.State = Blocked
 			}
 		}
 		items = append(items, v)

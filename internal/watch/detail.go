@@ -40,7 +40,7 @@ type Live struct {
 	Lines []string `json:"lines"`
 }
 
-// Item is a feature. State is open, claimed, proven, set_aside, blocked or dropped.
+// Item is a feature.
 type Item struct {
 	verb.Item
 	Checks   []Receipt     `json:"checks"` // those that proved it
@@ -58,12 +58,6 @@ func (i *Item) Cost() string {
 	}
 	return record.Cost(i.Spent)
 }
-
-// The states of an item that are not those of `list`.
-const (
-	Claimed = "claimed" // the list says that it passes, and no check has proven that
-	Proven  = "proven"
-)
 
 // Receipt is a check that passed.
 type Receipt struct {
@@ -151,7 +145,7 @@ func (d *Detail) failing() {
 		failed[of[0]] = failed[of[0]] || !did
 	}
 	for i := range d.Items {
-		d.Items[i].Failed = failed[d.Items[i].ID] && d.Items[i].State != Proven
+		d.Items[i].Failed = failed[d.Items[i].ID] && d.Items[i].State != decide.FeatureProven
 	}
 }
 
@@ -170,9 +164,8 @@ func sums(stops []record.Session) []record.Work {
 
 // items returns the features with what is known of their proofs.
 func items(p *loop.Picture) []Item {
-	s := &p.Snapshot
-	proofs, receipts := s.ProofsShown(), map[string][]Receipt{}
-	for _, r := range s.Receipts {
+	receipts := map[string][]Receipt{}
+	for _, r := range p.Snapshot.Receipts {
 		if !r.Passed {
 			continue
 		}
@@ -181,11 +174,7 @@ func items(p *loop.Picture) []Item {
 	all := []Item{}
 	for _, item := range verb.Items(p) {
 		one := Item{Item: item, Checks: []Receipt{}}
-		if item.State == "done" {
-			one.State = Claimed
-			if proofs[item.ID] {
-				one.State = Proven
-			}
+		if item.State == decide.FeatureClaimed || item.State == decide.FeatureProven {
 			one.Checks = append(one.Checks, receipts[item.ID]...)
 		}
 		one.ID = plain.Line(item.ID, 80)

@@ -250,15 +250,7 @@ func (w World) make(one Situation) {
 	}
 	w.Write(filepath.Join(at.Dir, loopdir.ListFile), one.list)
 	if one.settings != "" {
-		w.Write(filepath.Join(at.Dir, loopdir.ConfigFile), one.settings)
-		store, err := at.Open()
-		if err == nil {
-			err = store.SetTrust(config.NewTrust([]byte(one.settings), os.Getenv("PATH")))
-			store.Close()
-		}
-		if err != nil {
-			w.Fatal(err)
-		}
+		w.Trust(at, one.settings, one.list)
 	}
 	if one.checks != "" {
 		w.Write(filepath.Join(at.Dir, loopdir.CheckLines), one.checks)
@@ -268,6 +260,22 @@ func (w World) make(one Situation) {
 	}
 	if one.run != nil {
 		w.Run(at, *one.run)
+	}
+}
+
+// Trust writes a loop's ralph.json, as a person who has trusted it, and a list.
+func (w World) Trust(at *loopdir.Loop, settings, list string) {
+	w.Helper()
+	w.Write(filepath.Join(at.Dir, loopdir.ConfigFile), settings)
+	trust := config.NewTrust([]byte(settings), os.Getenv("PATH"))
+	trust.SetList(list)
+	store, err := at.Open()
+	if err == nil {
+		err = store.SetTrust(trust)
+		store.Close()
+	}
+	if err != nil {
+		w.Fatal(err)
 	}
 }
 
