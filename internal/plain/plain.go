@@ -221,12 +221,16 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// Dollars shows a cost. One that is reckoned from prices is marked.
+// Dollars shows a cost in cents. One that is reckoned from prices is marked.
 func Dollars(usd float64, estimated bool) string {
-	if estimated {
-		return fmt.Sprintf("≈$%.3f", usd)
+	text := fmt.Sprintf("$%.2f", usd)
+	if usd > 0 && usd < 0.005 {
+		text = "<$0.01"
 	}
-	return fmt.Sprintf("$%.3f", usd)
+	if estimated {
+		text = "≈" + text
+	}
+	return text
 }
 
 // Tokens shows a number of tokens in short.

@@ -75,7 +75,7 @@ func TestSpent(t *testing.T) {
 	}{
 		{record.Options{}, ""},
 		{record.Options{MaxCostUSD: 1.51}, ""},
-		{record.Options{MaxCostUSD: 1.5}, "budget: the run has spent $1.500 of $1.50, including $0.500 assumed for " +
+		{record.Options{MaxCostUSD: 1.5}, "budget: the run has spent $1.50 of $1.50, including $0.50 assumed for " +
 			"1 session of unknown cost (--max-cost)"},
 		{record.Options{MaxTokens: 4501}, ""},
 		{record.Options{MaxTokens: 4500}, "budget: the run has used 4500 of 4500 tokens, including 1500 assumed for " +
@@ -98,10 +98,10 @@ func TestBill(t *testing.T) {
 	for want, s := range map[string]record.Sum{
 		"cost unknown":              {},
 		"9999 tokens, cost unknown": {Usage: agent.Usage{Output: 9999, TokensKnown: true}, Unknown: 1},
-		"10.9k tokens, $0.120": {
+		"10.9k tokens, $0.12": {
 			Usage: agent.Usage{Input: 10_900, TokensKnown: true, CostUSD: .12, CostKnown: true},
 		},
-		"at least $2.000 (of 2 sessions unknown)": {Usage: agent.Usage{CostUSD: 2, CostKnown: true}, Unknown: 2},
+		"at least $2.00 (of 2 sessions unknown)": {Usage: agent.Usage{CostUSD: 2, CostKnown: true}, Unknown: 2},
 	} {
 		if got := record.Bill(s); got != want {
 			t.Errorf("%q, want %q", got, want)

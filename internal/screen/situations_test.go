@@ -84,7 +84,7 @@ func TestNarrow(t *testing.T) {
 	m := newModel(Options{Env: w.Env, Watcher: watcher})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	list := text(m)
-	for _, want := range []string{"1 needs you", reason, " $1234.500 ", " a-pro…-name "} {
+	for _, want := range []string{"1 needs you", reason, " $1234.50 ", " a-pro…-name "} {
 		if !strings.Contains(words(list), want) {
 			t.Errorf("there is no %q in\n%s", want, list)
 		}
@@ -93,7 +93,7 @@ func TestNarrow(t *testing.T) {
 	for width := 60; width < 130; width++ {
 		m.Update(tea.WindowSizeMsg{Width: width, Height: 24})
 		detail := text(m)
-		for _, want := range []string{reason, "ralph-runner note " + name + " ANSWER", "$1234.500"} {
+		for _, want := range []string{reason, "ralph-runner note " + name + " ANSWER", "$1234.50"} {
 			if !strings.Contains(words(detail), want) {
 				t.Errorf("at %d columns there is no %q in\n%s", width, want, detail)
 			}

@@ -100,7 +100,7 @@ func TestOpenRun(t *testing.T) {
 	if len(d.Iterations) != 2 || len(d.Live) != 1 || !slices.Equal(d.Live[0].Lines, []string{"Hello <b>"}) {
 		t.Fatalf("iterations %+v, output %+v", d.Iterations, d.Live)
 	}
-	if i := d.Iterations[0]; i.Feature != "f0" || i.Took() != time.Minute || i.Cost() != "$0.500" ||
+	if i := d.Iterations[0]; i.Feature != "f0" || i.Took() != time.Minute || i.Cost() != "$0.50" ||
 		i.Tokens.Sum() != 3 ||
 		!i.Counted || len(i.Checks) != 3 || !i.Checks[0].Passed {
 		t.Errorf("the iteration is %+v", i)

@@ -189,12 +189,12 @@ func (w World) Situations() []Situation {
 		now.Format("2006-01-02T15:04:05Z"))
 	all := []Situation{
 		{
-			Name: "working", Works: "RUNNING", Far: "4/10", Cost: "$7.760", passed: 4, features: 10,
+			Name: "working", Works: "RUNNING", Far: "4/10", Cost: "$7.76", passed: 4, features: 10,
 			state: func(s *decide.State) { byRun(s); s.Proven = 3 },
 			run:   working,
 		},
 		{
-			Name: "provider", Works: "WAITING", Far: "2/3", Cost: "$1.500",
+			Name: "provider", Works: "WAITING", Far: "2/3", Cost: "$1.50",
 			Wrong: "waits: a limit of the provider, until 20", passed: 2, features: 3, state: byRun, run: waiting,
 		},
 		{
@@ -203,12 +203,12 @@ func (w World) Situations() []Situation {
 			state: func(s *decide.State) { s.Idle = now.Add(-time.Hour) },
 		},
 		{
-			Name: "question", Works: "BLOCKED", Far: "0/3", Cost: "$0.210", Wrong: "an API key of the search provider",
+			Name: "question", Works: "BLOCKED", Far: "0/3", Cost: "$0.21", Wrong: "an API key of the search provider",
 			Do: "note question ANSWER", features: 3, run: run(gone, 0.21),
 			state: ended(decide.Blocked, decide.Asks, "an API key of the search provider"),
 		},
 		{
-			Name: "failing", Works: "RUNNING", Far: "1/3", Cost: "$0.710", Wrong: "got 3, want 4", features: 3, passed: 1,
+			Name: "failing", Works: "RUNNING", Far: "1/3", Cost: "$0.71", Wrong: "got 3, want 4", features: 3, passed: 1,
 			settings: failing, checks: output, state: byRun, run: run(alive, 0.71),
 		},
 		{
@@ -216,13 +216,13 @@ func (w World) Situations() []Situation {
 			state: func(s *decide.State) { s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "dead", Works: "NEEDS YOU", Far: "1/3", Cost: "$2.000", Wrong: "no session works on it",
+			Name: "dead", Works: "NEEDS YOU", Far: "1/3", Cost: "$2.00", Wrong: "no session works on it",
 			Do:     "ralph-runner resume dead",
 			passed: 1, features: 3, run: run(gone, 2),
 			state: func(s *decide.State) { byRun(s); s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "complete", Works: "COMPLETE", Far: "6/6", Cost: "$1.100", passed: 6, features: 6, run: run(gone, 1.1),
+			Name: "complete", Works: "COMPLETE", Far: "6/6", Cost: "$1.10", passed: 6, features: 6, run: run(gone, 1.1),
 			state: func(s *decide.State) { ended(decide.Complete, "all_features_pass", "")(s); s.Proven = 5 },
 		},
 		{
