@@ -54,10 +54,10 @@ func metricsOf(p *watch.Picture) []*metric {
 	for _, l := range p.Loops {
 		of := []string{"loop", l.Name, "project", l.Project}
 		add := func(m *metric, value float64, more ...string) { m.add(value, slices.Concat(of, more)...) }
-		for rank, state := range []string{"needs you", "working", "waiting", "never begun", "ended"} {
-			add(states, is[l.Rank() == rank], "state", state)
+		for rank, state := range []string{"needs you", "stuck", "working", "waiting", "never begun", "ended"} {
+			needs := rank == verb.RankNeedsYou && l.Rank() == verb.RankStuck // which needs you, too
+			add(states, is[l.Rank() == rank || needs], "state", state)
 		}
-		add(states, is[l.Phase == verb.Stuck], "state", "stuck") // which needs you, too
 		add(status, 1, "status", string(l.Status.Status))
 		add(works, is[l.Works()])
 		add(sign, float64(l.LastSign.Unix()))

@@ -153,6 +153,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if n := l.Ranks[verb.RankWorking]; n > 0 {
 		l.Icon, l.Title = "works", fmt.Sprintf("● %d running", n)
 	}
+	if n := l.Ranks[verb.RankStuck]; n > 0 {
+		l.Icon, l.Title = "stuck", fmt.Sprintf("■ %d stuck", n)
+	}
 	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
 		l.Icon, l.Title = "needs", "▲ "+verb.NeedYou(n)
 	}

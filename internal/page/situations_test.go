@@ -115,7 +115,7 @@ func TestStuck(t *testing.T) {
 			t.Errorf("whether %s is stuck is no %s of %s", name, value, metrics)
 		}
 	}
-	if want := "▲ 1 needs you"; !strings.Contains(list, want) {
+	if want := "■ 1 stuck"; !strings.Contains(list, want) {
 		t.Errorf("the title has no %q", want)
 	}
 }

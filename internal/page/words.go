@@ -50,7 +50,8 @@ func (s *Server) logOf(of any, one record.Session) template.HTML {
 // icon draws the icon of a state.
 func icon(w http.ResponseWriter, r *http.Request) {
 	shape := map[string]string{
-		"needs.svg": `<path d="M8 1 15 15H1z" fill="#cf222e"/>`, "works.svg": `<circle cx="8" cy="8" r="7" fill="#0969da"/>`,
+		"needs.svg": `<path d="M8 1 15 15H1z" fill="#cf222e"/>`, "stuck.svg": `<path d="M2 2h12v12H2z" fill="#9a6700"/>`,
+		"works.svg": `<circle cx="8" cy="8" r="7" fill="#0969da"/>`,
 		"waits.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#0969da" stroke-width="3"/>`,
 		"never.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#9a6700" stroke-width="3"/>`,
 		"ended.svg": `<circle cx="8" cy="8" r="7" fill="#2da44e"/>`,

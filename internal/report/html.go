@@ -61,7 +61,7 @@ func when(t time.Time) string {
 
 // Class is the class of a loop's state.
 func Class(v verb.Status) string {
-	return []string{"needs", "works", "waits", "never", "ended"}[v.Rank()]
+	return []string{"needs", "stuck", "works", "waits", "never", "ended"}[v.Rank()]
 }
 
 var pageTemplate = sync.OnceValues(func() (*template.Template, error) {

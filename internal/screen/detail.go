@@ -35,7 +35,7 @@ func (m *model) detailLines(height int) []string {
 		return []string{"the loop is gone"}
 	}
 	lines := []string{
-		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(l.Word(), m.width-len(l.Name)-2)) +
+		m.fit(l.Name+": ") + m.paint.Paint(l.Colour(), cut(l.Word(), m.width-len(l.Name)-2)) +
 			cut("  "+middle(l.Project, m.width-len(l.Name)-len(l.Word())-4), m.width-len(l.Name)-len(l.Word())-2),
 	}
 	facts := present(l.Far(),

@@ -46,8 +46,12 @@ const keys = 16
 // listLines returns the list in a number of lines. It scrolls so that the chosen loop is seen.
 func (m *model) listLines(height int) []string {
 	ranks, cost := watch.Sum(m.loops)
+	stuck := ""
+	if n := ranks[verb.RankStuck]; n > 0 {
+		stuck = fmt.Sprintf("%d stuck", n)
+	}
 	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d running", ranks[verb.RankWorking]),
-		verb.NeedYou(ranks[verb.RankNeedsYou]), cost.Cost())
+		verb.NeedYou(ranks[verb.RankNeedsYou]), stuck, cost.Cost())
 	if m.filter != "" {
 		head = append(head, "filter: "+m.filter)
 	}
@@ -79,7 +83,7 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 		mark = "> "
 	}
 	name := min(24, max(10, m.width/6))
-	line := mark + m.paint.Paint(colourOf(l), marks[l.Rank()]) + " " + m.bold(chosen, cell(l.Name, name))
+	line := mark + m.paint.Paint(l.Colour(), marks[l.Rank()]) + " " + m.bold(chosen, cell(l.Name, name))
 	left := m.width - name - 4
 	room := func(width, least int) bool { // the same in each row, so that the columns stand below each other
 		has := left > width+least
@@ -94,7 +98,7 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 		}
 	}
 	const least = 24 // what is said needs room, too
-	add(m.paint.Paint(colourOf(l), cut(l.Word(), 13)), 13, 0)
+	add(m.paint.Paint(l.Colour(), cut(l.Word(), 13)), 13, 0)
 	add(fraction(l), 7, 0)
 	add(cmp.Or(l.Spent.Cost(), "-"), 9, 0)
 	add(project(l, min(24, m.width/7)), min(24, m.width/7), 16)
@@ -140,7 +144,7 @@ func fold(text string, width, most int) []string {
 }
 
 // marks are the marks of the ranks.
-var marks = []string{"▲", "●", "◷", "○", "✓"}
+var marks = []string{"▲", "■", "●", "◷", "○", "✓"}
 
 // project names a loop's project, as much as fits: at least the beginning and the end of its last name.
 func project(l *watch.Loop, width int) string {
@@ -169,11 +173,6 @@ func (m *model) bold(is bool, text string) string {
 		return "\x1b[1m" + text + "\x1b[0m"
 	}
 	return text
-}
-
-// colourOf is the colour of a loop's rank.
-func colourOf(l *watch.Loop) int {
-	return []int{cli.Red, cli.Cyan, cli.Cyan, cli.Yellow, cli.Green}[l.Rank()]
 }
 
 func fraction(l *watch.Loop) string {

@@ -143,7 +143,7 @@ func TestStuck(t *testing.T) {
 	m := newModel(Options{Env: w.Env, Watcher: watcher})
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 24})
 	list := text(m)
-	if !strings.Contains(list, "▲ stuck") || !strings.Contains(list, "● half") ||
+	if !strings.Contains(list, "■ stuck") || !strings.Contains(list, "● half") ||
 		strings.Count(list, " left") != 1 || strings.Index(list, "stuck") > strings.Index(list, "half") {
 		t.Errorf("the loop that is stuck is not the first, or has a time that is left:\n%s", list)
 	}

@@ -54,22 +54,30 @@ func (s *statusCall) showLine(w io.Writer, args []string) {
 func statusLine(p *loop.Picture, session string) string {
 	s := p.Snapshot.Record()
 	own := session == "" || session == s.Session
-	list := p.Snapshot.List
-	line := "ralph " + plain.Line(p.Loop.At.Name, 30)
-	if !p.Snapshot.NoList {
-		line += fmt.Sprintf(" %d/%d", list.Passed(), len(list.Items))
+	v := Quick(p)
+	line := "ralph " + plain.Line(v.Name, 30)
+	if !v.NoList {
+		line += fmt.Sprintf(" %d/%d", v.Features.Passed, v.Features.Total)
 	}
-	if s.Status != decide.InProgress {
-		if !own && !s.Status.GoesOn() {
-			return ""
-		}
-		return line + " · " + string(s.Status)
+	over := s.Status != decide.InProgress && !v.Works()
+	switch {
+	case over && !own && !s.Status.GoesOn():
+		return ""
+	case over && v.Wrong() != "":
+		return line + " · " + v.Word() + ": " + plain.Line(v.Wrong(), 40)
+	case over:
+		return line + " · " + v.Word()
 	}
-	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
+	line += fmt.Sprintf(" · iteration %d/%d", v.Iteration, v.MaxIterations)
+	if v.Word() != words[Working] {
+		line += " · " + v.Word()
+	}
 	next, open := p.Snapshot.Next()
 	switch r := p.Checking(); {
 	case p.Snapshot.RequestedStatus() != decide.InProgress:
 		return line + " · " + strings.ToLower(string(p.Snapshot.RequestedStatus()))
+	case v.Phase == NotStarted:
+		return line
 	case s.Session == "":
 		return line + " · no session yet"
 	case p.Stale():
@@ -77,16 +85,16 @@ func statusLine(p *loop.Picture, session string) string {
 	case s.Waits:
 		return line + " · no session yet"
 	case !s.Idle.IsZero(), p.Snapshot.CutOff != nil:
-		return line + " · needs you"
+		return line
 	case s.Run() != "":
-		return line + runPart(p)
+		return line + runPart(&v, p)
 	case !own:
 		return line + " · in another session"
 	case r != nil:
 		return line + " · runs " + r.What
 	case s.WaitingFor != "":
 		return line + " · waits for " + s.WaitingFor
-	case list.Err != nil:
+	case p.Snapshot.List.Err != nil:
 		return line + " · the list is broken"
 	case open:
 		return line + " · " + plain.Line(next.ID, 40)
@@ -95,19 +103,17 @@ func statusLine(p *loop.Picture, session string) string {
 }
 
 // runPart says what the run does that works on the loop: its agent, the feature, and the cost, if that is known.
-func runPart(p *loop.Picture) string {
+func runPart(v *Status, p *loop.Picture) string {
 	run := lastRun(p)
 	if run == nil {
 		return " · in a run"
 	}
 	part := " · run of " + plain.Line(run.Options.Agent, 30)
-	var v Status
-	v.listen(run.signs(p))
 	switch {
-	case run.Waiting != nil:
-		part += " · waits until " + say.Clock(run.Waiting.Until)
-	case !v.stuck.IsZero():
-		part += " · STUCK, " + v.Silent[0].silence()
+	case v.Waits != nil:
+		part += " · until " + say.Clock(v.Waits.Until)
+	case v.Phase == Stuck:
+		part += " · " + v.Silent[0].silence()
 	case run.Current.Feature != "":
 		part += " · " + plain.Line(run.Current.Feature, 40)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -298,6 +299,7 @@ func (v *Status) Works() bool { return v.Phase == Working || v.Phase == Waiting 
 // The groups of loops, in the order in which a person wants to see them.
 const (
 	RankNeedsYou = iota // it needs its person, or did not reach its end
+	RankStuck
 	RankWorking
 	RankWaiting
 	RankNotStarted
@@ -307,6 +309,8 @@ const (
 // Rank returns the group of a loop.
 func (v *Status) Rank() int {
 	switch {
+	case v.Phase == Stuck:
+		return RankStuck
 	case v.Phase == Working:
 		return RankWorking
 	case v.Phase == Waiting:
@@ -317,6 +321,11 @@ func (v *Status) Rank() int {
 		return RankEnded
 	}
 	return RankNeedsYou
+}
+
+// Colour is the colour of a loop's group in a terminal. Red is for what needs its person.
+func (v *Status) Colour() int {
+	return []int{cli.Red, cli.Yellow, cli.Cyan, cli.Dim, cli.Yellow, cli.Green}[v.Rank()]
 }
 
 // NeedYou says how many loops need their person.

@@ -215,7 +215,7 @@ func (v *Status) unread() bool { return v.broken != "" && v.Features.Total == 0 
 
 // headOf is a loop's name and status.
 func headOf(s cli.Screen, v Status) string {
-	head := plain.Line(v.Name, 100) + ": " + s.Paint(colour(v.Status), plain.Line(v.Word(), 40))
+	head := plain.Line(v.Name, 100) + ": " + s.Paint(v.Colour(), plain.Line(v.Word(), 40))
 	if v.ExitReason != "" {
 		head += " (" + plain.Line(v.ExitReason, 80) + ")"
 	}
@@ -322,18 +322,6 @@ func show(s cli.Screen, v Status) {
 	if v.Then != "" {
 		s.Lines("next step", cli.Labels, []string{plain.Line(v.Then, 500)})
 	}
-}
-
-func colour(status decide.Status) int {
-	switch status {
-	case decide.Complete:
-		return cli.Green
-	case decide.InProgress:
-		return cli.Cyan
-	case decide.Paused, decide.Cancelled, decide.Handover, decide.Interrupted:
-		return cli.Yellow
-	}
-	return cli.Red
 }
 
 // maxFailed is how many lines of a failed check's output are shown.
