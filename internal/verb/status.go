@@ -318,6 +318,8 @@ func show(s cli.Screen, v Status) {
 	for _, note := range v.Notes {
 		row("note", note)
 	}
+	// The last lines are seen where the first ones have scrolled away.
+	s.Row("state", strings.TrimPrefix(headOf(s, v), plain.Line(v.Name, 100)+": "))
 	// In one line, however long, so that it can be copied.
 	if v.Then != "" {
 		s.Lines("next step", cli.Labels, []string{plain.Line(v.Then, 500)})

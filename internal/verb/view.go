@@ -258,7 +258,7 @@ func command(then string, env loop.Env, client string) string {
 		} {
 			step, _, _ = strings.Cut(step, more)
 		}
-		for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
+		for _, program := range append(ask[:min(1, len(ask))], env.Program, "ralph-runner", "cd") {
 			if strings.HasPrefix(step, program+" ") && !chosen.MatchString(step) {
 				return step
 			}
@@ -380,6 +380,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
 	resume := typed(p, p.Resume(state))
+	report := loop.InProject(p.Loop.Env, p.Loop.At, "ralph-runner report "+plain.Arg(p.Loop.At.Name)) +
+		" shows what was done"
 	first := ""
 	if p.Snapshot.Untrusted {
 		first = do("trust") + "; then: "
@@ -426,9 +428,9 @@ func then(v Status, doom decide.Decision, p *loop.Picture, run *ran, do func(ver
 		return resume + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
 			v.Features.Total)
 	case v.Status == decide.Complete && v.Needs != "":
-		return "look at what was done, since " + v.Needs
+		return report + "; look at it, since " + v.Needs
 	case v.Status == decide.Complete:
-		return "look at what was done"
+		return report
 	case v.ExitReason == decide.Budget:
 		return loop.InProject(p.Loop.Env, p.Loop.At, say.ResumeRunWith(p, state))
 	case v.ExitReason == decide.MaxIterations:
