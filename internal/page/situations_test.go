@@ -104,6 +104,14 @@ func TestStuck(t *testing.T) {
 				}
 			}
 		}
+		for _, want := range []string{"lane 1: f3, ", "lane 2: f4, ", "silent 22 min</title>"} {
+			if made := of.get("/loop/" + key + "/report").Body.String(); !strings.Contains(made, want) {
+				t.Errorf("%s: the time line has no %q", name, want)
+			}
+		}
+		if lanes := of.get("/loop/" + key + "?tab=iterations").Body.String(); !strings.Contains(lanes, `Features">f4<`) {
+			t.Errorf("%s: the lane that runs is not in the table: %s", name, lanes)
+		}
 		if want := `/session/2">its log</a></span> <span class="no">silent `; !strings.Contains(body, want) {
 			t.Errorf("%s: the card of the lane does not say %q: %s", name, want, body)
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed" // for the texts below
 	"fmt"
 	"html"
@@ -181,9 +182,16 @@ func timeline(all []record.Session) template.HTML {
 		`aria-label="When each of %d lanes worked">`, lanes*height, lanes*height, lanes)
 	for _, s := range all {
 		class := map[string]string{record.Merged: "merged", record.Conflict: "failed", record.GivenBack: "failed"}[s.Merge]
+		end := s.Merge
+		if !s.HasEnded() {
+			class, end = "runs", cmp.Or(s.Problem, "works now")
+			if s.Problem != "" {
+				class = "silent"
+			}
+		}
 		fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, class,
 			at(s.StartedAt), (min(s.Lane, 100)-1)*height, max(1, at(s.EndedAt)-at(s.StartedAt)-1), height-3,
-			html.EscapeString(fmt.Sprintf("lane %d: %s, %s %s", s.Lane, s.Feature, Duration(s.Took()), s.Merge)))
+			html.EscapeString(fmt.Sprintf("lane %d: %s, %s %s", s.Lane, s.Feature, Duration(s.Took()), end)))
 	}
 	b.WriteString("</svg>")
 	if left > 0 {

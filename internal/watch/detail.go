@@ -104,7 +104,7 @@ func Open(env loop.Env, dir string) (*Detail, error) {
 	}
 	d.Iterations = record.Sessions(l.At.Project, d.Run.ID)
 	d.failing()
-	d.ByLane = record.ByLane(d.Iterations)
+	d.ByLane = record.ByLane(d.AllSessions())
 	// Lanes end in any order.
 	slices.SortStableFunc(d.Iterations, func(a, b record.Session) int { return a.Iteration - b.Iteration })
 	d.Gone = max(0, d.Run.Sessions-len(d.Iterations)-len(d.Run.Running()))
@@ -114,6 +114,20 @@ func Open(env loop.Env, dir string) (*Detail, error) {
 	}
 	d.live(env, l.At, p)
 	return d, nil
+}
+
+// AllSessions returns the sessions that have ended, and those that run now, until the loop's last sign of life. One that
+// is silent has that as its problem.
+func (d *Detail) AllSessions() []record.Session {
+	all := slices.Clone(d.Iterations)
+	for _, one := range d.Run.Running() {
+		took := max(time.Second, d.LastSign.Sub(one.StartedAt))
+		all = append(all, record.Session{
+			Number: one.Number, Lane: one.Lane, Agent: one.Agent, Feature: one.Feature, StartedAt: one.StartedAt,
+			EndedAt: one.StartedAt.Add(took), DurationSec: took.Seconds(), Problem: d.SilentIn(one.Lane),
+		})
+	}
+	return all
 }
 
 // sum notes what the features took.
