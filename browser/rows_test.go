@@ -174,6 +174,10 @@ func TestLost(t *testing.T) {
 	address, handler := s.Listener.Addr().String(), s.Config.Handler
 	s.Close()
 	p.sees("No contact with the server since ")
+	title := ""
+	if p.eval("document.title", &title); title != "no contact · ralph" {
+		t.Errorf("the title of a lost tab is %q", title)
+	}
 	grey := ""
 	if p.eval("getComputedStyle(document.querySelector('main')).filter", &grey); grey == "none" {
 		t.Error("what is old looks like what is new")
@@ -194,6 +198,9 @@ func TestLost(t *testing.T) {
 	defer again.Close()
 	p.sees("8 of 10")
 	p.sees("Following the loops.")
+	if p.eval("document.title", &title); !strings.HasPrefix(title, "8/10 demo") {
+		t.Errorf("the title of a tab that was lost is %q", title)
+	}
 	p.do(chromedp.Evaluate(`history.replaceState(null, "", location.pathname.replace("the-token", "another"))`, nil))
 	p.sees("Type 'ralph-runner serve'")
 }

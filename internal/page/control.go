@@ -11,7 +11,7 @@ import (
 // action returns the loop of a request with the action that is asked for, or answers why it cannot be done.
 func (s *Server) action(w http.ResponseWriter, r *http.Request) *detail {
 	if !s.Control {
-		refuse(w, http.StatusForbidden, "this server shows loops and changes none; start it with --control")
+		refuse(w, r, http.StatusForbidden, "this server shows loops and changes none; start it with --control")
 		return nil
 	}
 	d := s.open(w, r)
@@ -20,7 +20,7 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) *detail {
 	}
 	i := slices.IndexFunc(d.Actions, func(a watch.Action) bool { return a.Name == r.PathValue("action") })
 	if i < 0 {
-		refuse(w, http.StatusConflict, "that cannot be done with the loop as it is now")
+		refuse(w, r, http.StatusConflict, "that cannot be done with the loop as it is now")
 		return nil
 	}
 	d.Action = d.Actions[i]

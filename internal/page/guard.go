@@ -1,11 +1,15 @@
 package page
 
 import (
+	"cmp"
 	"crypto/subtle"
+	"html/template"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 )
 
 // policy is the page's content security policy: nothing comes from elsewhere, and nothing is inline.
@@ -32,23 +36,54 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		switch {
 		case !s.isHost(r.Host): // another name for this address: DNS rebinding
-			refuse(w, http.StatusMisdirectedRequest, "this page has another address")
+			refuse(w, r, http.StatusMisdirectedRequest, "this page has another address")
 		case !s.isOrigin(r):
-			refuse(w, http.StatusForbidden, "another page may not ask this one")
+			refuse(w, r, http.StatusForbidden, "another page may not ask this one")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
-			refuse(w, http.StatusMethodNotAllowed, "only GET and POST are known")
+			refuse(w, r, http.StatusMethodNotAllowed, "only GET and POST are known")
 		case s.isOurs(r):
 			below.ServeHTTP(w, r)
 		case s.isProgram(r):
 			next.ServeHTTP(w, r)
 		default:
-			refuse(w, http.StatusUnauthorized, "open the address that 'ralph-runner serve' has printed")
+			refuse(w, r, http.StatusUnauthorized, "open the address that 'ralph-runner serve' has printed")
 		}
 	})
 }
 
-func refuse(w http.ResponseWriter, status int, why string) {
-	http.Error(w, http.StatusText(status)+": "+why, status)
+// refusal is a page that says why there is no other, and what to do now. It has no link, since it is also for those who
+// do not know the token.
+var refusal = template.Must(template.New("refusal").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{.Title}} · ralph</title><style>{{.Style}}</style></head>
+<body><main><h1>{{.Title}}</h1><p>{{.Why}}</p><p class="card"><strong>What to do now:</strong> {{.Do}}</p></main></body>
+</html>
+`))
+
+// remedies says what a person does about a refusal. A program reads the status.
+var remedies = map[int]string{
+	http.StatusUnauthorized:        "type 'ralph-runner serve' and open the address that it prints",
+	http.StatusMisdirectedRequest:  "open the address that 'ralph-runner serve' has printed",
+	http.StatusForbidden:           "open the address that 'ralph-runner serve' has printed, or start it with --control",
+	http.StatusNotFound:            "go back to the list of all loops, and load it again",
+	http.StatusConflict:            "go back to the loop, and load its page again",
+	http.StatusInternalServerError: "load the page again; if it stays so, type 'ralph-stop-hook doctor'",
+}
+
+// refuse says why there is no page: to a browser on one of our own, to a program in a line.
+func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	title := http.StatusText(status)
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, title+": "+why, status)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", drawn)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = refusal.Execute(w, map[string]any{
+		"Title": title, "Why": why, "Style": template.CSS(report.Style), "Do": cmp.Or(remedies[status], "go back"),
+	})
 }
 
 // isHost reports whether a request names this server. Its address is on loopback.

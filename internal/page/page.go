@@ -74,6 +74,9 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 		write(w, r, http.StatusOK, "text/javascript; charset=utf-8", text)
 	})
 	mux.HandleFunc("GET /icon/{state}", icon)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, http.StatusNotFound, "there is no such page")
+	})
 	return s.guard(mux), nil
 }
 
@@ -105,7 +108,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, kind string, text
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, status int, data any) {
 	var page bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&page, name, data); err != nil {
-		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
+		refuse(w, r, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
 	write(w, r, status, "text/html; charset=utf-8", page.Bytes())
@@ -114,7 +117,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, statu
 func writeJSON(w http.ResponseWriter, r *http.Request, value any) {
 	text, err := jsontext.ForPages(value)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
+		refuse(w, r, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
 	write(w, r, http.StatusOK, "application/json; charset=utf-8", text)
@@ -203,7 +206,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) *watch.Loop {
 	if i := slices.IndexFunc(loops, func(l watch.Loop) bool { return l.Key == key }); i >= 0 {
 		return &loops[i]
 	}
-	refuse(w, http.StatusNotFound, "there is no such loop; it may have been deleted")
+	refuse(w, r, http.StatusNotFound, "there is no such loop; it may have been deleted")
 	return nil
 }
 
@@ -316,14 +319,14 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	}
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || n < 1 {
-		refuse(w, http.StatusNotFound, "there is no such session")
+		refuse(w, r, http.StatusNotFound, "there is no such session")
 		return
 	}
 	page := sessionLog{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
 	page.Live = d.Works() && page.Query == "" // a search reads the whole log
 	page.Log, err = watch.ReadLog(s.Env, d.Loop.Loop, n, page.Query)
 	if err != nil {
-		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
+		refuse(w, r, http.StatusNotFound, plain.Line(err.Error(), 500))
 		return
 	}
 	s.show(w, r, "session", http.StatusOK, page)
@@ -350,7 +353,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		err = made.HTML(&page)
 	}
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
+		refuse(w, r, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
 	w.Header().Set("Content-Security-Policy", drawn)
@@ -365,12 +368,12 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(r.PathValue("n"))
 	all := report.Charts(d.Detail.Iterations)
 	if err != nil || n < 0 || n >= len(all) {
-		refuse(w, http.StatusNotFound, "there is no such chart")
+		refuse(w, r, http.StatusNotFound, "there is no such chart")
 		return
 	}
 	svg, err := all[n].SVG()
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
+		refuse(w, r, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
 	w.Header().Set("Content-Security-Policy", drawn)

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +22,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
 
 // hostile is a text that wants to be code in every place.
@@ -239,7 +242,7 @@ func TestPages(t *testing.T) {
 		"/loop/none":                          "there is no such loop",
 		"/loop/" + key + "/chart/0":           "there is no such chart",
 		"/loop/" + key + "/ask/trust":         "cannot be done",
-		"/nothing":                            "404",
+		"/nothing":                            "there is no such page",
 		"/loop/..%2f..%2fetc%2fpasswd":        "there is no such loop",
 		"/api/loops/%3Cscript%3E":             "there is no such loop",
 		"/loop/" + key + "/chart/99999999999": "there is no such chart",
@@ -369,4 +372,35 @@ func FuzzPage(f *testing.F) {
 			t.Errorf("%s %q %q: the loop is %s", method, path, body, p.Loops[0].Status.Status)
 		}
 	})
+}
+
+// TestRefusals looks at the pages for what there is no page for: a browser gets one that says what to do, a program a
+// line.
+func TestRefusals(t *testing.T) {
+	of := siteOf(watchtest.New(t))
+	for path, want := range map[string][]string{
+		"/the-token/nothing":      {"404", "Not Found", "there is no such page", "go back to the list"},
+		"/the-token/loop/nothing": {"404", "Not Found", "there is no such loop", "go back to the list"},
+		"/":                       {"401", "Unauthorized", "ralph-runner serve", "open the address that it prints"},
+	} {
+		for _, accept := range []string{"text/html,*/*", "*/*"} {
+			r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+path, nil)
+			r.Header.Set("Accept", accept)
+			w := httptest.NewRecorder()
+			of.handler.ServeHTTP(w, r)
+			body := html.UnescapeString(w.Body.String())
+			isPage := strings.HasPrefix(body, "<!DOCTYPE html>")
+			if fmt.Sprint(w.Code) != want[0] || isPage != strings.HasPrefix(accept, "text") || !strings.Contains(body, want[1]) {
+				t.Errorf("%s for %s is a %d: %s", path, accept, w.Code, body)
+			}
+			for _, text := range want[2:] {
+				if isPage && !strings.Contains(body, text) {
+					t.Errorf("%s: there is no %q in %s", path, text, body)
+				}
+			}
+			if strings.Contains(body, "the-token") {
+				t.Errorf("%s tells the token: %s", path, body)
+			}
+		}
+	}
 }

@@ -17,7 +17,7 @@ func moment(t time.Time) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	return clock(t, "", t.Local().Format("Jan 2 15:04"))
+	return clock(t, "", t.Local().Format("2006-01-02 15:04 MST"))
 }
 
 func clock(t time.Time, more, text string) template.HTML {
@@ -57,7 +57,7 @@ func icon(w http.ResponseWriter, r *http.Request) {
 		"ended.svg": `<circle cx="8" cy="8" r="7" fill="#2da44e"/>`,
 	}[r.PathValue("state")]
 	if shape == "" {
-		refuse(w, http.StatusNotFound, "there is no such icon")
+		refuse(w, r, http.StatusNotFound, "there is no such icon")
 		return
 	}
 	w.Header().Set("Content-Security-Policy", drawn)

@@ -52,12 +52,12 @@ func Funcs() template.FuncMap {
 	}
 }
 
-// when says a time to the second, "" for none.
+// when says a time of this machine to the second, with its zone; "" for none.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return t.Local().Format("2006-01-02 15:04:05 MST")
 }
 
 // Class is the class of a loop's state.

@@ -116,8 +116,8 @@ func Open(env loop.Env, dir string) (*Detail, error) {
 	return d, nil
 }
 
-// AllSessions returns the sessions that have ended, and those that run now, until the loop's last sign of life. One that
-// is silent has that as its problem.
+// AllSessions returns the sessions that have ended, and those that run now, until the loop's last sign of life. One
+// that is silent has that as its problem.
 func (d *Detail) AllSessions() []record.Session {
 	all := slices.Clone(d.Iterations)
 	for _, one := range d.Run.Running() {

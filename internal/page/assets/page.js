@@ -69,7 +69,9 @@
     for (const [id, name] of after) if (!before.has(id)) new Notification(name + " needs you", { tag: id });
   };
 
+  let title = document.title; // while there is contact
   const lose = why => {
+    document.title = "no contact · ralph";
     document.body.classList.add("lost");
     lost.textContent = why;
     lost.hidden = false;
@@ -96,12 +98,13 @@
         take(live(), fresh.getElementById("live"));
         if (asked === filter) tell(before, needing(live()));
         filter = asked;
-        document.title = fresh.title;
+        title = fresh.title;
         at("icon").href = fresh.getElementById("icon").getAttribute("href");
         dress();
       }
       if (answer.ok || answer.status === 304) {
         answered = new Date();
+        document.title = title;
         document.body.classList.remove("lost");
         lost.hidden = true;
         said.textContent = "Following the loops.";
