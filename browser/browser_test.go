@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -388,13 +389,19 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestLongReport opens reports of few and of ten thousand iterations, and compares how long the browser takes.
+// TestLongReport opens reports of few and of ten thousand features and iterations, and compares how long the browser
+// takes. Neither they nor a word of 500 letters make a page that is too large.
 func TestLongReport(t *testing.T) {
 	p, dir := open(t), t.TempDir()
 	load := func(n int) (ms float64) {
 		d := &watch.Detail{}
 		d.Name, d.Status.Status = "long", decide.Complete
 		for i := range n {
+			id := fmt.Sprint("f", i)
+			if i == 0 {
+				id = strings.Repeat("w", 500)
+			}
+			d.Items = append(d.Items, watch.Item{Item: verb.Item{ID: id, State: decide.FeatureOpen, Title: "A feature"}})
 			at := time.Unix(int64(60*i), 0)
 			d.Iterations = append(d.Iterations, record.Session{
 				Iteration: i + 1, Feature: fmt.Sprint("f", i%50), StartedAt: at, EndedAt: at.Add(time.Minute), Outcome: "done",
@@ -414,6 +421,12 @@ func TestLongReport(t *testing.T) {
 	}
 	load(10)
 	few, many := load(200), load(10_000)
+	wide, tall := 0, 0
+	p.eval("document.documentElement.scrollWidth - innerWidth", &wide)
+	p.eval("document.documentElement.scrollHeight", &tall)
+	if wide > 0 || tall > 20_000 {
+		t.Errorf("the report of 10,000 features is %d pixels wider than the window, and %d high", wide, tall)
+	}
 	t.Logf("200 iterations open in %.0f ms, 10,000 in %.0f ms", few, many)
 	if many > 30*few {
 		t.Errorf("10,000 iterations open in %.0f ms, 200 in %.0f ms", many, few)

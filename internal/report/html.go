@@ -107,6 +107,22 @@ func groups(all []record.Session) (cut []Group) {
 	return cut
 }
 
+// Part is a part of a long list of features.
+type Part struct {
+	First, Last int
+	Features    []Feature
+}
+
+// Parts returns the features that somebody must look at first, then the others. Only the first part is open.
+func (r *Report) Parts() (parts []Part) {
+	all := r.WorstFirst()
+	for from := 0; from < len(all); from += groupSize {
+		to := min(from+groupSize, len(all))
+		parts = append(parts, Part{from + 1, to, all[from:to]})
+	}
+	return parts
+}
+
 // checkSummary is what an iteration shows of its checks: those that failed, how many passed, and the first of these.
 type checkSummary struct {
 	Failed []record.Check
