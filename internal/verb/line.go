@@ -16,9 +16,8 @@ import (
 // maxLine bounds the length of the status line.
 const maxLine = 100
 
-// showLine shows in one line how the session's loop stands, or the current one. The host calls it
-// all the time, so it reads no file of the project but the list. If anything goes wrong, it prints
-// nothing.
+// showLine shows in one line how the session's loop stands, or the current one. The host calls it all the time, so it
+// looks as Quick does. If anything goes wrong, it prints nothing.
 func (s *statusCall) showLine(w io.Writer, args []string) {
 	defer func() { _ = recover() }()
 	where := s.Env.Where()
