@@ -103,7 +103,7 @@ func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Chain, error) {
 
 // addChecks gives a loop the checks that it does not have. A dry run gives it none.
 func (k *runner) addChecks(p *loop.Picture) error {
-	if k.dryRun {
+	if k.dryRun || k.hasChecks {
 		return nil
 	}
 	m := newloop.New(k.Verbs, program, k.out)
@@ -146,6 +146,7 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 	})
 	switch {
 	case err == nil && at == nil:
+		k.hasChecks = len(m.Typed) == 0
 		return k.Find([]string{m.Name})
 	case err == nil, errors.As(err, new(*cli.Exit)):
 		return at, err

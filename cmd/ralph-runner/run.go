@@ -53,6 +53,7 @@ type runner struct {
 	more                    verb.More // what a person gives a run that goes on
 	cwd                     string
 	resume, dryRun, verbose bool
+	hasChecks               bool     // the loop was made now, with the checks
 	checked                 []string // the commands of the loop's checks
 	out                     io.Writer
 }

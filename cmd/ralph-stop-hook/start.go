@@ -39,9 +39,10 @@ func (v verbs) start() *cobra.Command {
 		Use:   "start [NAME|LIST] [flags] [-- ARGUMENT...]",
 		Short: "Start the client on a loop; create it if there is none",
 		Long: `Start the client on the loop NAME, in this terminal. LIST is a file with features, or
-its folder: if no loop works on it, start creates one. The default is the current loop, or the project's list.
-start installs the hook where it is missing, and adds a --check that is new. Each ARGUMENT is
-passed to the client. Flags and arguments are used again next time, until you give others.`,
+its folder: if no loop works on it, start creates one. The default is the current loop, or the
+project's list. start installs the hook where it is missing, and adds a --check that is new.
+Each ARGUMENT is passed to the client. Flags and arguments are used again next time, until you
+give others.`,
 		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
   ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
 		RunE: func(c *cobra.Command, words []string) error {

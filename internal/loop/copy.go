@@ -550,6 +550,15 @@ func (l *Loop) IdleProtect(c config.Config, record config.Trust) (texts []string
 	return texts
 }
 
+// TrustsFile reports whether a person has trusted a file of the project, as it was then.
+func (p *Picture) TrustsFile(name string) bool {
+	baseline, err := p.baseline()
+	base := p.base()
+	return err == nil && slices.ContainsFunc(baseline.Files, func(f *proof.File) bool {
+		return fromBase(base, f.Path) == name
+	})
+}
+
 // BaselineChanges returns the files that differ between what two records trust, with paths from the project on.
 func (l *Loop) BaselineChanges(before, now config.Trust) ([]string, error) {
 	place := l.placeOf(now.CopyDir)

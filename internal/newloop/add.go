@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -30,8 +31,16 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 			return c.String() == text && !c.Untrusted
 		})
 	}
+	isNew := func(text string) bool { return !has(text) }
+	again := slices.DeleteFunc(slices.Clone(m.Checks), isNew)
 	m.Checks = slices.DeleteFunc(slices.Clone(m.Checks), has)
+	m.Project = l.At.Project
+	m.isRenewed = m.lookAtScripts(p, again)
+	if m.isRenewed {
+		m.Checks = append(m.Checks, again...)
+	}
 	if len(m.Checks) == 0 {
+		m.tellWarnings()
 		return nil
 	}
 	err = m.PersonFor(l)
@@ -48,7 +57,7 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 	if p.Snapshot.NoList {
 		m.List = config.ListNone
 	}
-	if p.HasCopy() {
+	if p.HasCopy() && !m.isRenewed {
 		m.trustedFiles, err = p.TrustedFiles(context.Background())
 		if err != nil {
 			return err
@@ -66,6 +75,7 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 	if err != nil {
 		return err
 	}
+	m.warnOfMissing(m.Checks)
 	m.tellChecks()
 	if p.Config.ListSHA256 == "" && len(m.found.Items) > 0 {
 		fmt.Fprintf(m.Out, "  the list counts as it is now: %s\n", plain.Count(len(m.found.Items), "feature"))
@@ -84,6 +94,40 @@ func (m *Maker) AddChecks(l *loop.Loop) error {
 		return err
 	}
 	return m.Continue(m.Out, l, verb.More{})
+}
+
+// lookAtScripts looks at the scripts of checks that a person has typed before. It reports whether one exists now that
+// did not when they were trusted: then the person has written it, unless a session may have done so.
+func (m *Maker) lookAtScripts(p *loop.Picture, checks []string) (isRenewed bool) {
+	if len(checks) == 0 || !p.HasCopy() {
+		return false
+	}
+	for _, name := range m.suggestFor(m.top(), checks).Scripts {
+		isThere := loopdir.Exists(filepath.Join(m.Project, filepath.FromSlash(name)))
+		switch {
+		case isThere && p.TrustsFile(name):
+		case isThere && p.Snapshot.State.StartedAt.IsZero():
+			isRenewed = true
+		case isThere:
+			m.warnings = append(m.warnings, fmt.Sprintf("%s did not exist when you trusted its check, and a session may "+
+				"have written it: look at it, add it to \"protect\" in %s, and run: %s", plain.Line(name, 200),
+				loopdir.ConfigFile, p.Loop.Call("trust")))
+		}
+	}
+	if !isRenewed { // else AddChecks does
+		m.warnOfMissing(checks)
+	}
+	return isRenewed
+}
+
+// warnOfMissing names the scripts of checks that do not exist yet.
+func (m *Maker) warnOfMissing(checks []string) {
+	for _, name := range m.suggestFor(m.top(), checks).Scripts {
+		if !loopdir.Exists(filepath.Join(m.Project, filepath.FromSlash(name))) {
+			m.warnings = append(m.warnings, plain.Line(name, 200)+" does not exist yet, so the agent can write it; to have "+
+				"your own: create it, then type the same line again")
+		}
+	}
 }
 
 // addLocked adds the checks to the ralph.json that is trusted, and to the one of the loop's folder, which may say more.
@@ -129,8 +173,8 @@ func (m *Maker) addLocked(l *loop.Loop) error {
 
 // trustChecks returns the record of a ralph.json that has further checks. A loop that has no baseline gets it now.
 func (m *Maker) trustChecks(l *loop.Loop, record *config.Trust, text []byte) (config.Trust, error) {
-	if record == nil || record.Baseline == "" {
-		return l.NewTrust(text, m.found, false)
+	if record == nil || record.Baseline == "" || m.isRenewed {
+		return l.NewTrust(text, m.found, record != nil && record.ListChecks)
 	}
 	return l.WithConfig(*record, text, m.found)
 }

@@ -100,16 +100,24 @@ func (m *Maker) suggestion() suggest.Suggestion {
 	if m.suggested != nil || len(checks) == 0 || m.Project == "" {
 		return *cmp.Or(m.suggested, &suggest.Suggestion{})
 	}
-	top := cmp.Or(loopdir.RepoRoot(m.Project), m.Project)
+	s := m.suggestFor(cmp.Or(m.trustedFiles, m.top()), checks)
+	s.Protect = slices.DeleteFunc(s.Protect, func(name string) bool { return slices.Contains(m.Work, name) })
+	m.suggested = &s
+	return s
+}
+
+// top returns the folder of which a copy is made.
+func (m *Maker) top() string { return cmp.Or(loopdir.RepoRoot(m.Project), m.Project) }
+
+// suggestFor returns what to write for checks into the ralph.json of a project whose files are in a folder.
+func (m *Maker) suggestFor(files string, checks []string) suggest.Suggestion {
+	top := m.top()
 	dir, err := filepath.Rel(top, m.Project)
 	if err != nil {
 		return suggest.Suggestion{}
 	}
 	search, _ := proc.PathOutside(m.Env.Get("PATH"), top) // as checks get it
-	s := suggest.For(cmp.Or(m.trustedFiles, top), filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
-	s.Protect = slices.DeleteFunc(s.Protect, func(name string) bool { return slices.Contains(m.Work, name) })
-	m.suggested = &s
-	return s
+	return suggest.For(files, filepath.ToSlash(dir), checks, suggest.Sites(search, m.Env.Home)...)
 }
 
 // askForTests asks a person at a terminal which files are the tests. An agent may add some, and change none.

@@ -53,6 +53,7 @@ type Maker struct {
 	found        decide.List
 	unusable     []string // why files that could be the list are not
 	sourced      bool     // a command prints the list
+	isRenewed    bool     // checks that are typed again have scripts by now that they lacked
 	isSlow       bool     // the checks take too long for each claim
 	files        []loopFile
 	trustedFiles string              // a folder with the trusted files, for a loop that has a baseline; "": the project
@@ -241,6 +242,9 @@ func (m *Maker) Show(path string) string { return plain.Path(m.Project, path) }
 
 // Tell says what a person should know of the loop before it begins.
 func (m *Maker) Tell() {
+	if !m.keepsLoop {
+		m.warnOfMissing(m.Checks)
+	}
 	m.tellChecks()
 	if len(m.Work) > 0 {
 		fmt.Fprintf(m.Out, "  only %s is the agent's work\n", plain.Line(strings.Join(m.Work, ", "), 300))

@@ -26,6 +26,7 @@ type use struct {
 type reader struct {
 	*tree
 	scripts []string
+	named   []string // by checks themselves
 	uses    []use
 	tests   bool // a check may run tests
 	git     bool
@@ -97,6 +98,9 @@ func (r *reader) program(name, word string, args []string, folder, start string)
 			file = ""
 		}
 	}
+	if name := r.resolve(folder, file); file != "" && !r.inside && r.isScript(name) {
+		r.named = add(r.named, name)
+	}
 	if file != "" {
 		byTest := r.inside && word != "." && name != "source"
 		script := r.script(file, folder, start, byTest)
@@ -162,6 +166,14 @@ func (r *reader) script(word, folder, start string, byTest bool) string {
 		at = r.target(at)
 	}
 	return name
+}
+
+// isScript reports whether a name is that of a script for a check, which need not exist yet: no folder, nothing that is
+// built or installed, and not the work.
+func (r *reader) isScript(name string) bool {
+	isNamed := (path.Ext(name) != "" || hasAny(nameWords(name), checkWords)) && !strings.ContainsAny(name, `*?[]{}$#+`)
+	return isNamed && !r.isFolder(name) && !r.ignoresPath(name) && !isWork(name, false) &&
+		!hasAny(strings.Split(name, "/"), packageFolders)
 }
 
 // isWork reports whether a script is mostly the work, and not a test of it. byTest: a test runs it, or compares what it

@@ -22,6 +22,7 @@ type Suggestion struct {
 	Outputs   []string  // what git ignores, and of which the copy has its own
 	Git       bool      // a check, or what it runs, uses git
 	Prepare   []Prepare // makes some of Outputs
+	Scripts   []string  // what the checks name to be run, also if it does not exist yet
 	InProject []int     // indexes of checks that run in containers, or with packages, which have the project
 
 	outputNotes []string // what is said of Outputs
@@ -55,6 +56,7 @@ func For(project, dir string, checks []string, sites ...string) Suggestion {
 		}
 	}
 	s.Git = r.git
+	s.Scripts = r.named
 	s.outputNotes = r.linksBack(&s)
 	count := len(s.Outputs)
 	s.Tests = r.testPatterns()
