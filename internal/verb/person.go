@@ -213,6 +213,6 @@ func (v Verbs) answer(w io.Writer, l *loop.Loop, add func(*loop.Picture, *decide
 		return err
 	}
 	fmt.Fprintf(w, "%s: the next prompt will include your answer; it continues at iteration %d of %d\n  %s\n", name(l),
-		next.Iteration, next.Header.MaxIterations, say.GoOn(picture, next))
+		iterationOf(next), next.Header.MaxIterations, say.GoOn(picture, next))
 	return nil
 }

@@ -87,7 +87,7 @@ func (v Verbs) Continue(w io.Writer, l *loop.Loop, m More) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
+	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, iterationOf(next),
 		next.Header.MaxIterations, say.GoOn(picture, next))
 	picture, err = l.Look()
 	if err != nil {
@@ -102,6 +102,15 @@ func (v Verbs) Continue(w io.Writer, l *loop.Loop, m More) error {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	return nil
+}
+
+// iterationOf returns the iteration in which a loop continues: if the session of its last one was over when it ended,
+// a fresh session begins the next one.
+func iterationOf(next decide.State) int {
+	if next.Run() != "" && next.Judged {
+		return next.Iteration + 1
+	}
+	return next.Iteration
 }
 
 // request gives more to a loop that a run works with lanes, whose checks run nearly always. Any other loop has to wait:
