@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -246,9 +245,6 @@ func Quick(p *loop.Picture) Status {
 	return v
 }
 
-// chosen matches a word for which a person has to say another one.
-var chosen = regexp.MustCompile(` (?:NAME|ANSWER)(?: |$)`)
-
 // command returns the first command of a sentence of then, without what is said about it.
 func command(then string, env loop.Env, client string) string {
 	ask, _ := env.Clients(client)
@@ -259,7 +255,8 @@ func command(then string, env loop.Env, client string) string {
 			step, _, _ = strings.Cut(step, more)
 		}
 		for _, program := range append(ask[:min(1, len(ask))], env.Program, "ralph-runner", "cd") {
-			if strings.HasPrefix(step, program+" ") && !chosen.MatchString(step) {
+			isOpen := strings.Contains(step+" ", " NAME ") || strings.HasSuffix(step, " ANSWER") // which a person chooses
+			if strings.HasPrefix(step, program+" ") && !isOpen {
 				return step
 			}
 		}
