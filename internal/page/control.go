@@ -24,6 +24,7 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) *detail {
 		return nil
 	}
 	d.Action = d.Actions[i]
+	d.Where = d.Action.Label()
 	return d
 }
 

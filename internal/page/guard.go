@@ -57,7 +57,8 @@ var refusal = template.Must(template.New("refusal").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{.Title}} · ralph</title><style>{{.Style}}</style></head>
-<body><main><h1>{{.Title}}</h1><p>{{.Why}}</p><p class="card"><strong>What to do now:</strong> {{.Do}}</p></main></body>
+<body><main class="panel paper"><h1>{{.Title}}</h1><p class="lead">{{.Why}}</p>
+<p><strong>What to do now:</strong> {{.Do}}</p></main></body>
 </html>
 `))
 

@@ -4,6 +4,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -14,8 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -44,8 +45,8 @@ var assets embed.FS
 func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
 	pages, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
-		"elapsed": elapsed, "when": moment, "logOf": s.logOf,
-		"root": s.root, "before": before, "needYou": verb.NeedYou,
+		"when": moment, "runs": runs, "logOf": s.logOf, "root": s.root, "reason": reason, "advice": advice, "asks": asks,
+		"goes": goes, "budget": budget, "sentence": sentence, "highlight": highlight,
 	}).Parse(report.Sections)
 	if err == nil {
 		s.pages, err = pages.ParseFS(assets, "assets/*.html")
@@ -129,9 +130,26 @@ type listing struct {
 	Words                      []string // the states that there are
 	Loops                      []watch.Loop
 	All                        int
-	Ranks                      [verb.RankEnded + 1]int // how many loops there are of each
+	Sum                        []report.Entry // how many loops there are of each state
 	Cost                       string
-	Live                       bool
+	Live, Control              bool
+	First                      string // the key of the first loop that asks: its button is the page's
+}
+
+// icons are the icons of the page, by rank.
+var icons = []string{"needs", "stuck", "works", "waits", "never", "ended"}
+
+// groups are the states of loops in the order in which a person wants to see them: by class.
+var groups = []report.Entry{
+	{Class: "you", Glyph: "you"}, {Class: "stuck", Glyph: "stuck", Word: "stuck"},
+	{Class: "run", Glyph: "run", Word: "running"}, {Class: "wait", Glyph: "wait", Word: "waiting"},
+	{Class: "not", Glyph: "not", Word: "not started"}, {Class: "done", Glyph: "done", Word: "complete"},
+	{Class: "stop", Glyph: "stop", Word: "cancelled"},
+}
+
+func groupOf(l watch.Loop) int {
+	class := report.Class(l.Status)
+	return slices.IndexFunc(groups, func(e report.Entry) bool { return e.Class == class })
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
@@ -139,27 +157,33 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	l := listing{
 		Icon: "ended", Query: plain.Line(query.Get("q"), 100), Wanted: plain.Line(query.Get("status"), 40),
-		All: len(p.Loops), Live: true,
+		All: len(p.Loops), Live: true, Control: s.Control, Sum: slices.Clone(groups),
 	}
 	ranks, cost := watch.Sum(p.Loops)
-	l.Ranks = ranks
 	for _, one := range p.Loops {
+		l.Sum[groupOf(one)].Count++
 		if !slices.Contains(l.Words, one.Word()) {
 			l.Words = append(l.Words, one.Word())
 		}
 		if one.Has(l.Query) && (l.Wanted == "" || l.Wanted == one.Word()) {
 			l.Loops = append(l.Loops, one)
 		}
+		if l.First == "" && asks(one.Status) {
+			l.First = one.Key
+		}
 	}
+	slices.SortStableFunc(l.Loops, func(a, b watch.Loop) int { return groupOf(a) - groupOf(b) })
 	slices.Sort(l.Words)
-	l.Cost, l.Title = cost.Cost(), "Loops"
-	if n := l.Ranks[verb.RankWorking]; n > 0 {
+	_, l.Sum[0].Word, _ = strings.Cut(verb.NeedYou(l.Sum[0].Count), " ")
+	l.Sum = slices.DeleteFunc(l.Sum, func(e report.Entry) bool { return e.Count == 0 })
+	l.Cost, l.Title = cmp.Or(cost.Cost(), "$0"), "Loops"
+	if n := ranks[verb.RankWorking]; n > 0 {
 		l.Icon, l.Title = "works", fmt.Sprintf("● %d running", n)
 	}
-	if n := l.Ranks[verb.RankStuck]; n > 0 {
-		l.Icon, l.Title = "stuck", fmt.Sprintf("■ %d stuck", n)
+	if n := ranks[verb.RankStuck]; n > 0 {
+		l.Icon, l.Title = "stuck", fmt.Sprintf("△ %d stuck", n)
 	}
-	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
+	if n := ranks[verb.RankNeedsYou]; n > 0 {
 		l.Icon, l.Title = "needs", "▲ "+verb.NeedYou(n)
 	}
 	s.show(w, r, "list", http.StatusOK, l)
@@ -173,31 +197,32 @@ type detail struct {
 	Said        string         // what the last action said
 	Failure     string         // why it failed
 	Action      watch.Action   // that is asked about
+	Where       string         // what of the loop is shown
 	Tab         string
-	Tabs        []string
+	Tabs        []tab
 	Still       bool          // the page does not follow the loop: to read the commits takes git
+	Strip       report.Strip  // what each lane did
 	State       string        // of the features that are shown; "": all
 	States      []state       // of the features
-	Shown       []watch.Item  // features
-	More        int           // features that are not shown
+	Shown       []feature     // those of a page
+	Page, Pages int           // of features
+	Before      int           // the page before; 0: none
+	After       int           // the page after; 0: none
 	Older       int           // the first iteration that is shown, if there are older ones
 	Commits     []tree.Commit // for the tab of them
 	Earlier     int           // commits that are not shown
+
+	root string // how addresses begin
 }
 
-// state is a state of features, with how many there are.
-type state struct {
-	Name  string
-	Count int
+// tab is a part of a loop's page.
+type tab struct {
+	Name, Word string
+	Count      int // of what it shows; 0: it is not told
 }
 
-// failed is, among the states of features, that a check failed. It is in addition to the others.
-const failed = "failed"
-
-const (
-	maxFeatures   = 150 // that are shown
-	maxIterations = 100
-)
+// maxIterations is how many iterations a page shows.
+const maxIterations = 100
 
 // find returns the loop of a request, or answers that there is none.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) *watch.Loop {
@@ -221,7 +246,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 		d = &watch.Detail{Loop: *l, Log: plain.Line(err.Error(), 500)}
 	}
 	page := &detail{
-		Detail: d, Icon: report.Class(d.Loop.Status),
+		Detail: d, Icon: icons[d.Rank()], root: s.root(),
 		Title: fmt.Sprintf("%s %s", l.Name, d.Word()),
 	}
 	if d.Features.Total > 0 {
@@ -239,13 +264,21 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
-	d.Tabs = []string{"features", "iterations", "checks", "diff", "cost", "log", "about"}
+	d.Tabs = []tab{
+		{"features", "Features", d.Features.Total}, {"iterations", "Sessions", len(d.Detail.Iterations)},
+		{"checks", "Checks", 0}, {"diff", "Diff", 0}, {"cost", "Cost", 0}, {"log", "Log", 0}, {"about", "About", 0},
+	}
 	d.Tab = query.Get("tab")
-	if !slices.Contains(d.Tabs, d.Tab) {
-		d.Tab = d.Tabs[0]
+	if !slices.ContainsFunc(d.Tabs, func(t tab) bool { return t.Name == d.Tab }) {
+		d.Tab = d.Tabs[0].Name
 	}
 	d.State = plain.Line(query.Get("state"), 20)
-	d.features()
+	number, _ := strconv.Atoi(query.Get("page"))
+	d.features(number)
+	d.Strip = report.StripOf(d.Detail, time.Now())
+	for i := range d.Strip.Lanes {
+		d.Strip.Lanes[i].Log = d.logAt(d.Strip.Lanes[i].Session)
+	}
 	switch d.Tab {
 	case "iterations":
 		before, _ := strconv.Atoi(query.Get("before"))
@@ -255,39 +288,6 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 		d.Commits, d.Earlier = report.Commits(r.Context(), s.Env, d.Detail)
 	}
 	s.show(w, r, "one", http.StatusOK, d)
-}
-
-// is reports whether a feature is among those of a state. What is set aside or blocked is open, too.
-func is(item watch.Item, state string) bool {
-	switch state {
-	case "", item.State:
-		return true
-	case failed:
-		return item.Failed
-	}
-	return state == decide.FeatureOpen && (item.State == decide.FeatureSetAside || item.State == verb.Blocked)
-}
-
-// features chooses the features that are shown.
-func (d *detail) features() {
-	d.States = []state{{"", 0}, {failed, 0}, {decide.FeatureOpen, 0}}
-	for _, item := range d.Items {
-		if !slices.ContainsFunc(d.States, func(s state) bool { return s.Name == item.State }) {
-			d.States = append(d.States, state{Name: item.State})
-		}
-		if is(item, d.State) {
-			d.Shown = append(d.Shown, item)
-		}
-	}
-	for i := range d.States {
-		for _, item := range d.Items {
-			if is(item, d.States[i].Name) {
-				d.States[i].Count++
-			}
-		}
-	}
-	d.More = max(0, len(d.Shown)-maxFeatures)
-	d.Shown = d.Shown[:len(d.Shown)-d.More]
 }
 
 // iterations chooses the iterations that are shown: the last ones, or those before one of them.
@@ -300,36 +300,6 @@ func (d *detail) iterations(before int) {
 		*all = (*all)[from:]
 		d.Older = (*all)[0].Iteration
 	}
-}
-
-// sessionLog is what the page of a session shows.
-type sessionLog struct {
-	*detail
-	Log    watch.Log
-	Number int
-	Query  string
-	Live   bool
-}
-
-// session shows what the agent of a session said and did.
-func (s *Server) session(w http.ResponseWriter, r *http.Request) {
-	d := s.open(w, r)
-	if d == nil {
-		return
-	}
-	n, err := strconv.Atoi(r.PathValue("n"))
-	if err != nil || n < 1 {
-		refuse(w, r, http.StatusNotFound, "there is no such session")
-		return
-	}
-	page := sessionLog{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
-	page.Live = d.Works() && page.Query == "" // a search reads the whole log
-	page.Log, err = watch.ReadLog(s.Env, d.Loop.Loop, n, page.Query)
-	if err != nil {
-		refuse(w, r, http.StatusNotFound, plain.Line(err.Error(), 500))
-		return
-	}
-	s.show(w, r, "session", http.StatusOK, page)
 }
 
 func (s *Server) apiLoop(w http.ResponseWriter, r *http.Request) {

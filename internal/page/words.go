@@ -5,11 +5,10 @@ import (
 	"html"
 	"html/template"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 )
 
 // moment shows a time. The script turns it into "12 s ago"; without it, it is a time of this machine.
@@ -25,17 +24,12 @@ func clock(t time.Time, more, text string) template.HTML {
 		html.EscapeString(text)))
 }
 
-// elapsed says how long a loop, or its run, takes or took. The script lets the clock of one at work run.
-func elapsed(d *detail) template.HTML {
-	from, took, goesOn := d.Loop.Took()
-	if took == 0 {
+// runs says how long something goes on, if its beginning is known. The script lets the clock run.
+func runs(from time.Time) template.HTML {
+	if from.IsZero() {
 		return ""
 	}
-	text := plain.Duration(took)
-	if !goesOn {
-		return template.HTML(html.EscapeString(text))
-	}
-	return clock(from, ` data-runs="true"`, text)
+	return clock(from, ` data-runs="true"`, report.Span(time.Since(from).Truncate(time.Minute)))
 }
 
 // logOf links to what a session has printed.
@@ -50,11 +44,11 @@ func (s *Server) logOf(of any, one record.Session) template.HTML {
 // icon draws the icon of a state.
 func icon(w http.ResponseWriter, r *http.Request) {
 	shape := map[string]string{
-		"needs.svg": `<path d="M8 1 15 15H1z" fill="#cf222e"/>`, "stuck.svg": `<path d="M2 2h12v12H2z" fill="#9a6700"/>`,
-		"works.svg": `<circle cx="8" cy="8" r="7" fill="#0969da"/>`,
-		"waits.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#0969da" stroke-width="3"/>`,
-		"never.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#9a6700" stroke-width="3"/>`,
-		"ended.svg": `<circle cx="8" cy="8" r="7" fill="#2da44e"/>`,
+		"needs.svg": `<path d="M8 1 15 15H1z" fill="#c2182c"/>`, "works.svg": `<circle cx="8" cy="8" r="7" fill="#2355d0"/>`,
+		"stuck.svg": `<path d="M8 2.5 13.8 13.5H2.2z" fill="none" stroke="#c2821e" stroke-width="2"/>`,
+		"waits.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#6741c0" stroke-width="3"/>`,
+		"never.svg": `<circle cx="8" cy="8" r="6" fill="none" stroke="#838c9b" stroke-width="3"/>`,
+		"ended.svg": `<circle cx="8" cy="8" r="7" fill="#2f9e5f"/>`,
 	}[r.PathValue("state")]
 	if shape == "" {
 		refuse(w, r, http.StatusNotFound, "there is no such icon")
@@ -63,10 +57,4 @@ func icon(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", drawn)
 	write(w, r, http.StatusOK, "image/svg+xml",
 		[]byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">`+shape+`</svg>`))
-}
-
-// before is what stands in a text before a part of it.
-func before(text, part string) string {
-	text, _, _ = strings.Cut(text, part)
-	return text
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	_ "embed" // for the texts below
 	"fmt"
 	"html"
@@ -39,17 +38,29 @@ func Funcs() template.FuncMap {
 	return template.FuncMap{
 		"style": func() template.CSS { return template.CSS(Style) }, "duration": Duration, "groups": groups,
 		"charts": Charts, "chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf,
-		"diff": diff, "mostOf": mostOf, "timeline": timeline, "short": short,
+		"diff": diff, "mostOf": mostOf, "short": short, "glyph": glyph, "icon": icon, "progress": Progress, "number": Number,
+		"span": spanOrNone, "clock": clock, "look": LookOf, "pick": pick,
+		"runs":  func(time.Time) string { return "" },                  // in a report nothing goes on
 		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
 		"when":  when,
-		"percent": func(n, of int) int {
-			if of <= 0 {
-				return 0
-			}
-			return min(100, 100*n/of)
-		},
-		"share": func(usd, of float64) string { return fmt.Sprintf("%.1f", 100*usd/of) },
+		"share": func(usd, of float64) Bar { return Share(usd, of, "how much of the most expensive feature") },
 	}
+}
+
+// spanOrNone says how long something took, "" if that is not known.
+func spanOrNone(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return Span(d)
+}
+
+// pick returns one of two texts.
+func pick(which bool, one, other string) string {
+	if which {
+		return one
+	}
+	return other
 }
 
 // when says a time of this machine to the second, with its zone; "" for none.
@@ -58,11 +69,6 @@ func when(t time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05 MST")
-}
-
-// Class is the class of a loop's state.
-func Class(v verb.Status) string {
-	return []string{"needs", "stuck", "works", "waits", "never", "ended"}[v.Rank()]
 }
 
 var pageTemplate = sync.OnceValues(func() (*template.Template, error) {
@@ -177,43 +183,6 @@ func mostOf(all []watch.Item) (most float64) {
 		most = max(most, i.Spent.CostUSD)
 	}
 	return most
-}
-
-// timeline draws the last sessions of the lanes over time: a line for each lane.
-func timeline(all []record.Session) template.HTML {
-	const height, most = 14, 1000
-	all = slices.DeleteFunc(slices.Clone(all), func(s record.Session) bool { return s.Lane < 1 || s.Took() == 0 })
-	left := max(0, len(all)-most)
-	all = all[left:]
-	if len(all) == 0 {
-		return ""
-	}
-	from := slices.MinFunc(all, func(a, b record.Session) int { return a.StartedAt.Compare(b.StartedAt) }).StartedAt
-	to := slices.MaxFunc(all, func(a, b record.Session) int { return a.EndedAt.Compare(b.EndedAt) }).EndedAt
-	last := slices.MaxFunc(all, func(a, b record.Session) int { return a.Lane - b.Lane })
-	lanes := min(last.Lane, 100)
-	at := func(t time.Time) float64 { return 1000 * t.Sub(from).Seconds() / to.Sub(from).Seconds() }
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="lanes" viewBox="0 0 1000 %d" preserveAspectRatio="none" height="%d" role="img" `+
-		`aria-label="When each of %d lanes worked">`, lanes*height, lanes*height, lanes)
-	for _, s := range all {
-		class := map[string]string{record.Merged: "merged", record.Conflict: "failed", record.GivenBack: "failed"}[s.Merge]
-		end := s.Merge
-		if !s.HasEnded() {
-			class, end = "runs", cmp.Or(s.Problem, "works now")
-			if s.Problem != "" {
-				class = "silent"
-			}
-		}
-		fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, class,
-			at(s.StartedAt), (min(s.Lane, 100)-1)*height, max(1, at(s.EndedAt)-at(s.StartedAt)-1), height-3,
-			html.EscapeString(fmt.Sprintf("lane %d: %s, %s %s", s.Lane, s.Feature, Duration(s.Took()), end)))
-	}
-	b.WriteString("</svg>")
-	if left > 0 {
-		fmt.Fprintf(&b, `<p class="soft">Not drawn: %s.</p>`, plain.Count(left, "earlier session"))
-	}
-	return template.HTML(b.String())
 }
 
 // inline draws a chart into a page. Its template escapes the texts.

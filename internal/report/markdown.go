@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// Markdown writes the report as Markdown.
+// Markdown writes the report as Markdown: what the page has, in its order.
 func (r *Report) Markdown(w io.Writer) error {
 	r = r.withLastIterations()
 	var b strings.Builder
@@ -20,32 +20,49 @@ func (r *Report) Markdown(w io.Writer) error {
 			say("| %s | %s |\n", name, plain.Markdown(value))
 		}
 	}
-	say("# %s: %s\n\n", plain.Markdown(r.Name), r.Word())
-	if r.Task != "" {
-		say("%s\n\n", plain.Markdown(r.Task))
+	say("# %s\n\n%s\n\n", plain.Markdown(r.Headline()), plain.Markdown(r.Verdict()))
+	if r.Task != "" && r.Task != r.Name {
+		say("Asked: %s\n\n", plain.Markdown(r.Task))
 	}
 	say("| | |\n|---|---|\n")
-	row("reason", r.ExitReason)
-	row("wrong", r.Wrong())
-	row("next step", r.Then)
 	if !r.NoList {
 		row("features", r.Far())
 	}
-	row("iterations", fmt.Sprintf("%d of %d", r.Iteration, r.MaxIterations))
-	row("time", Duration(r.Took))
 	if r.Run != nil {
-		row("agent", r.Agents())
 		row("used", r.Spent.String())
-		row("run", r.Run.ID)
 	}
-	row("project", r.Project)
+	row("time", Duration(r.Took))
+	row("iterations", fmt.Sprintf("%d of %d", r.Iteration, r.MaxIterations))
 	if of := r.OfLastRun(); of != "" {
 		say("\n%s\n", of)
 	}
-	if c := r.Failed; c != nil {
-		say("\n## Failed: %s\n\n%s, %s\n\n    %s\n", plain.Markdown(c.Name), plain.Markdown(c.Outcome),
-			when(c.At), strings.ReplaceAll(c.Tail, "\n", "\n    "))
+	say("\n## Look at this yourself\n\n")
+	for _, one := range r.Look() {
+		say("* [ ] %s\n", plain.Markdown(strings.TrimSpace(one.Title+" "+one.Text)))
 	}
+	if c := r.Failed; c != nil {
+		say("\n    %s\n", strings.ReplaceAll(c.Tail, "\n", "\n    "))
+	}
+	if r.Run != nil && len(r.Run.ToMerge) > 0 {
+		say("\n### To merge\n\n")
+		for _, one := range r.Run.ToMerge {
+			say("* %s\n", plain.Markdown(one))
+		}
+	}
+	r.featuresTo(say)
+	if table := record.LanesTable(r.ByLane); table != "" {
+		say("\n## Lanes\n%s", table)
+	}
+	say("\n## How it was proven\n\n| | |\n|---|---|\n")
+	for _, one := range r.Proof() {
+		row(strings.ToLower(one.Title), one.Text)
+	}
+	r.restTo(say)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) featuresTo(say func(format string, args ...any)) {
 	if len(r.Work) > 0 {
 		say("\n## Features\n\n| state | feature | proven by | attempts | time | cost | commits |\n" +
 			"|---|---|---|--:|--:|--:|---|\n")
@@ -55,10 +72,18 @@ func (r *Report) Markdown(w io.Writer) error {
 		for _, c := range f.Commits {
 			commits = append(commits, commitName(c))
 		}
-		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, plain.Markdown(strings.TrimSpace(f.ID+" "+f.Title)),
+		what := strings.TrimSpace(f.ID + " " + f.Title)
+		if f.Why != "" {
+			what += ": " + f.Why
+		}
+		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, plain.Markdown(what),
 			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
 			plain.Markdown(strings.Join(commits, "; ")))
 	}
+}
+
+// restTo tells the commits that belong to no feature, and the iterations.
+func (r *Report) restTo(say func(format string, args ...any)) {
 	if len(r.Commits) > 0 {
 		say("\n## Other commits\n\n")
 	}
@@ -67,15 +92,6 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	if r.Earlier > 0 {
 		say("\nNot shown: %s.\n", plain.Count(r.Earlier, "earlier commit"))
-	}
-	if r.Run != nil && len(r.Run.ToMerge) > 0 {
-		say("\n## To merge\n\n")
-		for _, one := range r.Run.ToMerge {
-			say("* %s\n", plain.Markdown(one))
-		}
-	}
-	if table := record.LanesTable(r.ByLane); table != "" {
-		say("\n## Lanes\n%s", table)
 	}
 	if len(r.Iterations) > 0 {
 		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
@@ -90,8 +106,6 @@ func (r *Report) Markdown(w io.Writer) error {
 		outcome := plain.Markdown(strings.TrimSpace(i.Result() + " " + i.Reason()))
 		say("| %d | %s | %s | %s | %s |\n", i.Iteration, plain.Markdown(i.Feature), outcome, Duration(i.Took()), i.Cost())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // commitName is a commit as people name it.

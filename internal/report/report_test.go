@@ -144,7 +144,7 @@ func TestLeftOut(t *testing.T) {
 		if err := errors.Join(r.HTML(&html), r.Markdown(&md)); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"Not drawn: 1 earlier session.", "These are the last 30."} {
+		for _, want := range []string{"Not drawn: 961 earlier sessions.", "These are the last 30."} {
 			if !strings.Contains(html.String(), want) {
 				t.Errorf("the page lacks %q", want)
 			}

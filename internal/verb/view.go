@@ -519,6 +519,7 @@ type Item struct {
 	Title string `json:"title"`
 	Why   string `json:"why"` // why it has to wait, or is not proven
 	Model string `json:"model"`
+	Added bool   `json:"-"` // it came into the list after a person had trusted it
 }
 
 // Blocked is the state of an open feature that nobody can ever work on.
@@ -539,7 +540,9 @@ func Items(p *loop.Picture) []Item {
 		}
 	}
 	for i, item := range l.Items {
-		v := Item{ID: item.ID, State: states[i], Order: order[item.ID], Title: Title(item), Model: item.Model()}
+		v := Item{
+			ID: item.ID, State: states[i], Order: order[item.ID], Title: Title(item), Model: item.Model(), Added: item.IsAdded,
+		}
 		if item.IsAdded {
 			v.Why = "added after trust, so no check proves it"
 		}

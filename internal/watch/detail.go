@@ -70,9 +70,9 @@ const (
 	maxIterations = 10_000  // stops of the hook that are shown
 	maxLog        = 20_000  // bytes of hook.log
 	maxOutput     = 1 << 20 // bytes of a session's log
-	maxSearched   = 1 << 25 // bytes of it that are searched: as many as are kept
-	maxLogLines   = 200     // lines of a session
-	maxMatches    = 1000    // lines of it that a search finds
+	maxSearched   = 1 << 25 // bytes of all of it: as many as are kept
+	maxLogLines   = 200     // last lines of a session that works
+	linesPerPage  = 500     // lines of a session's log
 )
 
 // Open reads a loop in detail.
@@ -281,17 +281,32 @@ func lookIn(env loop.Env, dir string) (*loop.Picture, error) {
 	return look(env, at)
 }
 
-// Log is what the agent of a session said and did.
+// Log is what the agent of a session said and did, a page of it.
 type Log struct {
-	Lines []string
-	More  int    // lines before them that are as wanted, too
-	Cut   bool   // there is more before what was read
+	Lines []LogLine
+	Total int    // lines that are kept
+	Found int    // those that have what is searched
+	Page  int    // that is shown, from 1
+	Pages int    // of those that are found
+	Cut   bool   // there was more before what is kept
 	Lacks string // why there is no log; "": there is one
 }
 
-// ReadLog returns the last lines of what the agent of a session of the last run said and did: with a query, those of
-// the whole log that have it, whatever their case.
-func ReadLog(env loop.Env, dir string, session int, query string) (told Log, err error) {
+// LogLine is a line of a log.
+type LogLine struct {
+	N    int    // from 1
+	Page int    // of the whole log that has it
+	Kind string // said or tool
+	Mark string // before it
+	Text string
+}
+
+// tool is how a line begins that says what the agent did.
+const tool = "→ "
+
+// ReadLog returns a page of what the agent of a session of the last run said and did; the last one for page 0. With a
+// query it is one of those lines that have it, whatever their case.
+func ReadLog(env loop.Env, dir string, session int, query string, page int) (told Log, err error) {
 	p, err := lookIn(env, dir)
 	if err != nil {
 		return told, err
@@ -303,11 +318,7 @@ func ReadLog(env loop.Env, dir string, session int, query string) (told Log, err
 		_, err := record.Load(p.Loop.Store) // else it had one, whose record cannot be read
 		return told, err
 	}
-	bytes, lines := int64(maxOutput), maxLogLines
-	if query != "" {
-		bytes, lines = maxSearched, maxMatches
-	}
-	log := record.SessionLog(p.Loop.At.Project, l.Run.ID, session, bytes)
+	log := record.SessionLog(p.Loop.At.Project, l.Run.ID, session, maxSearched)
 	switch {
 	case len(log) > 0:
 	case session > l.Run.Sessions:
@@ -317,14 +328,28 @@ func ReadLog(env loop.Env, dir string, session int, query string) (told Log, err
 	default:
 		told.Lacks = "The log of this session is empty, or is gone."
 	}
-	told.Cut = int64(len(log)) == bytes
+	told.Cut = len(log) == maxSearched
 	by := l.Run.agentOf(record.Sessions(p.Loop.At.Project, l.Run.ID), session)
-	for _, line := range rowOf(env, p, by).LogLines(log, told.Cut, len(log)+1) {
-		if strings.Contains(strings.ToLower(line), strings.ToLower(query)) {
-			told.Lines = append(told.Lines, line)
+	lines := rowOf(env, p, by).LogLines(log, told.Cut, len(log)+1)
+	told.Total = len(lines)
+	wanted := []int{}
+	for i, line := range lines {
+		if query == "" || strings.Contains(strings.ToLower(line), strings.ToLower(query)) {
+			wanted = append(wanted, i)
 		}
 	}
-	told.More = max(0, len(told.Lines)-lines)
-	told.Lines = told.Lines[told.More:]
+	told.Found = len(wanted)
+	told.Pages = max(1, (told.Found+linesPerPage-1)/linesPerPage)
+	told.Page = max(1, min(page, told.Pages))
+	if page == 0 {
+		told.Page = told.Pages
+	}
+	for _, i := range wanted[(told.Page-1)*linesPerPage : min(told.Page*linesPerPage, told.Found)] {
+		one := LogLine{N: i + 1, Page: i/linesPerPage + 1, Kind: "said", Text: lines[i]}
+		if text, is := strings.CutPrefix(lines[i], tool); is {
+			one.Kind, one.Mark, one.Text = "tool", strings.TrimSpace(tool), text
+		}
+		told.Lines = append(told.Lines, one)
+	}
 	return told, nil
 }

@@ -122,29 +122,43 @@ func TestReadLog(t *testing.T) {
 		fmt.Fprintf(&text, "some line %06d\n", i)
 	}
 	w.Write(path, text.String())
-	for query, want := range map[string]struct {
-		lines, more int
-		cut         bool
-		first       string
+	const total = 100_001
+	for _, tc := range []struct {
+		query                   string
+		page                    int
+		lines, found, at, pages int
+		number, pageOfLine      int
 	}{
-		"":      {maxLogLines, maxOutput/17 - maxLogLines, true, "some line 099800"},
-		"FIRST": {1, 0, false, "The first line"},
-		"some":  {maxMatches, 99_000, false, "some line 099000"},
-		"no":    {},
+		{"", 0, 1, total, 201, 201, 100_001, 201},
+		{"", 1, 500, total, 1, 201, 1, 1},
+		{"", 2, 500, total, 2, 201, 501, 2},
+		{"", 999, 1, total, 201, 201, 100_001, 201},
+		{"FIRST", 0, 1, 1, 1, 1, 1, 1},
+		{"line 0005", 1, 100, 100, 1, 1, 502, 2},
+		{"some", 2, 500, 100_000, 2, 200, 502, 2},
+		{"no such", 0, 0, 0, 1, 1, 0, 0},
 	} {
-		got, err := ReadLog(w.Env, at.Dir, 1, query)
-		if err != nil || len(got.Lines) != want.lines || got.More != want.more || got.Cut != want.cut || got.Lacks != "" ||
-			want.lines > 0 && got.Lines[0] != want.first {
-			t.Errorf("%q: %d lines, %d more, cut %v, %q, %v", query, len(got.Lines), got.More, got.Cut, got.Lacks, err)
+		got, err := ReadLog(w.Env, at.Dir, 1, tc.query, tc.page)
+		if err != nil || len(got.Lines) != tc.lines || got.Found != tc.found || got.Page != tc.at || got.Pages != tc.pages ||
+			got.Total != total || got.Cut || got.Lacks != "" {
+			t.Errorf("%q, page %d: %d lines of %d, page %d of %d, %v", tc.query, tc.page, len(got.Lines), got.Found, got.Page,
+				got.Pages, err)
+			continue
+		}
+		if tc.lines == 0 {
+			continue
+		}
+		if one := got.Lines[0]; one.N != tc.number || one.Page != tc.pageOfLine || one.Kind != "said" {
+			t.Errorf("%q, page %d begins with %+v", tc.query, tc.page, one)
 		}
 	}
 	for session, want := range map[int]string{2: "is gone", 3: "no such session"} {
-		if got, err := ReadLog(w.Env, at.Dir, session, ""); err != nil || !strings.Contains(got.Lacks, want) {
+		if got, err := ReadLog(w.Env, at.Dir, session, "", 0); err != nil || !strings.Contains(got.Lacks, want) {
 			t.Errorf("session %d: %+v, %v", session, got, err)
 		}
 	}
 	w.Write(filepath.Join(at.StatePath(), "run.json"), `{"schema": 4, "id": "r1", "name": "demo"}`)
-	if got, err := ReadLog(w.Env, at.Dir, 1, ""); err == nil || !strings.Contains(err.Error(), "a later version") {
+	if got, err := ReadLog(w.Env, at.Dir, 1, "", 0); err == nil || !strings.Contains(err.Error(), "a later version") {
 		t.Errorf("a run of a later version: %+v, %v", got, err)
 	}
 }

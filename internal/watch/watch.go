@@ -49,6 +49,7 @@ type Run struct {
 	ToMerge    []string  `json:"toMerge,omitempty"` // steps to merge all work; only for a single loop
 	Done       int       `json:"done"`              // features that it worked on and that pass
 	Step       string    `json:"step"`              // the current step of a chain, in words; "": there is none
+	MaxCostUSD float64   `json:"maxCostUsd"`        // the most it may cost; 0: unlimited
 }
 
 // Session is a session of a run that works now.
@@ -262,6 +263,7 @@ func runOf(r *record.Run) *Run {
 	found := &Run{
 		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
+		MaxCostUSD: max(0, r.Options.MaxCostUSD),
 	}
 	if c := r.Chain; c != nil && len(c.Steps) > 0 {
 		found.Step = fmt.Sprintf("step %d of %d: %s", min(c.At+1, len(c.Steps)), len(c.Steps), plain.Line(c.Definition, 200))

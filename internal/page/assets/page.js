@@ -45,21 +45,24 @@
 
   const ago = seconds => seconds < 60 ? Math.floor(seconds) + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min"
     : seconds < 86400 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + (seconds < 172800 ? " day" : " days");
-  const clock = seconds => {
-    const s = Math.floor(seconds), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
-    return (h ? h + "h" : "") + (h || m ? m + "m" : "") + s % 60 + "s";
+  const units = (large, of, small, ofSmall) => large + " " + of + (small ? " " + small + " " + ofSmall : "");
+  const span = seconds => {
+    const s = Math.floor(seconds), m = Math.floor(s / 60), h = Math.floor(m / 60);
+    return s < 60 ? s + " s" : m < 60 ? m + " min" : h < 24 ? units(h, "h", m % 60, "min")
+      : units(Math.floor(h / 24), "d", h % 24, "h");
   };
   const tick = () => {
     if (document.hidden || document.body.classList.contains("lost")) return;
     for (const t of document.querySelectorAll("time")) {
       const at = new Date(t.dateTime), seconds = Math.max(0, (Date.now() - at) / 1000);
-      const text = t.dataset.runs ? clock(seconds) : ago(seconds) + " ago";
+      const text = t.dataset.runs ? span(seconds) : ago(seconds) + " ago";
       if (t.textContent !== text && !selected(t)) { t.textContent = text; t.title = at.toLocaleString(); }
     }
   };
 
   const dress = () => {
-    for (const b of document.querySelectorAll("button.copy")) b.hidden = false;
+    for (const b of document.querySelectorAll("button.copy, #show-keys")) b.hidden = false;
+    for (const b of document.querySelectorAll("#filter button")) b.hidden = true; // it filters while one types
     tick();
   };
 
@@ -75,7 +78,7 @@
     document.body.classList.add("lost");
     lost.textContent = why;
     lost.hidden = false;
-    said.textContent = "";
+    said.textContent = "no contact since " + answered.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   };
   const refusals = {
     401: "The server has another token now. Type 'ralph-runner serve' and open the address that it prints.",
@@ -94,8 +97,9 @@
       if (answer.status === 200) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         tag = answer.headers.get("ETag") || "";
-        const before = needing(live());
+        const before = needing(live()), focus = document.activeElement;
         take(live(), fresh.getElementById("live"));
+        if (focus.isConnected && focus !== document.activeElement) focus.focus({ preventScroll: true }); // it has moved
         if (asked === filter) tell(before, needing(live()));
         filter = asked;
         title = fresh.title;
@@ -107,7 +111,7 @@
         document.title = title;
         document.body.classList.remove("lost");
         lost.hidden = true;
-        said.textContent = "Following the loops.";
+        said.textContent = "live";
       } else lose(refusals[answer.status] || "The server answers: " + answer.status + " " + answer.statusText);
     } catch (e) {
       lose("No contact with the server since " + answered.toLocaleTimeString() + ": what you see is old. To start it: " +
@@ -155,6 +159,33 @@
       }, 200);
     });
   }
+
+  // Keys. What can be reached with them can be reached with the tab key, too.
+  const go = id => { const to = at(id); if (to) to.click(); return to; };
+  const rows = () => [...document.querySelectorAll(".rows .name, .feats summary, .log li > a")];
+  const move = by => {
+    const all = rows(), here = all.indexOf(document.activeElement);
+    const to = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, here + by))];
+    if (to) { to.focus(); to.scrollIntoView({ block: "nearest" }); }
+    return to;
+  };
+  const row = () => document.activeElement.closest(".rows > li, .feats > li") || document;
+  const field = id => { const to = at(id); if (to) { to.focus(); to.scrollIntoView({ block: "nearest" }); } return to; };
+  const keys = {
+    j: () => move(1), k: () => move(-1), u: () => go("up"), "/": () => field("q"), f: () => go("follow"),
+    a: () => field("text") || row().querySelector("a.first, a[href$='#answer']")?.click(),
+    c: () => (row().querySelector(".copy") || document.querySelector(".copy"))?.click(),
+    l: () => document.querySelector("a[href*='/session/']")?.click(), "?": () => at("keys").togglePopover?.(),
+    "[": () => go("before"), "]": () => go("after"),
+  };
+  document.addEventListener("keydown", e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) return;
+    const tabs = document.querySelectorAll("[id^='tab-']");
+    const act = keys[e.key] || (/^[1-7]$/.test(e.key) && tabs[e.key - 1] && (() => tabs[e.key - 1].click()));
+    if (!act) return;
+    e.preventDefault();
+    act();
+  });
 
   if (!live()) return;
   for (const pre of document.querySelectorAll("pre[data-end]")) pre.scrollTop = pre.scrollHeight;

@@ -60,17 +60,30 @@ func (i is) far() string {
 	return text
 }
 
+// parts are the features of each state.
+func (i is) parts() (texts []string) {
+	for _, one := range []struct {
+		n    int
+		word string
+	}{{i.proven, "proven"}, {i.claimed, "claimed"}, {i.aside, "set aside"}, {i.open - i.aside, "open"}} {
+		if one.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", one.n, one.word))
+		}
+	}
+	return texts
+}
+
 // onPages says it as pages do.
-func (i is) onPages() (texts []string) {
-	texts = append(texts, fmt.Sprintf("%d of %d %d proven · %d claimed · %d open", i.proven+i.claimed,
-		i.proven+i.claimed+i.open, i.proven, i.claimed, i.open))
-	if i.aside > 0 {
-		texts = append(texts, fmt.Sprintf("· %d set aside", i.aside))
+func (i is) onPages() []string {
+	number := fmt.Sprintf("%d of %d proven", i.proven, i.proven+i.claimed+i.open)
+	if i.unchecked {
+		number = fmt.Sprintf("%d of %d claimed", i.claimed, i.proven+i.claimed+i.open)
 	}
+	parts := strings.Join(i.parts(), " ")
 	if i.added > 0 {
-		texts = append(texts, fmt.Sprintf("· %d added", i.added))
+		parts += fmt.Sprintf(" %d added", i.added)
 	}
-	return append(texts, i.word)
+	return []string{number, parts, i.word}
 }
 
 // forPrograms says it as JSON does.
@@ -270,6 +283,13 @@ func (f *faces) all(picture *watch.Picture, lines string, client *sdk.ClientSess
 		return report.Of(d, nil)
 	}
 	far := func(i is) string { return strings.Replace(i.far(), " of 10 ", " of 10 features ", 1) }
+	bar := func(i is) string {
+		text := strings.Join(i.parts(), ", ") + ", of 10 features"
+		if i.added > 0 {
+			text += fmt.Sprintf(", %d added", i.added)
+		}
+		return text
+	}
 	return []face{
 		{"status", func(name string) string { return f.verb(name, verb.Verbs.Status) },
 			func(i is) []string { return []string{": " + i.word, "features   " + i.far() + "\n", i.cost} }},
@@ -299,7 +319,7 @@ func (f *faces) all(picture *watch.Picture, lines string, client *sdk.ClientSess
 			_, row, _ := strings.Cut(f.get("/"), `data-key="`+key(name)+`"`)
 			row, _, _ = strings.Cut(row, "</li>")
 			return row
-		}, func(i is) []string { return []string{`aria-label="` + far(i) + `"`, ">" + i.word + "<", i.cost} }},
+		}, func(i is) []string { return []string{`aria-label="` + bar(i) + `"`, ">" + i.word + "<", i.cost} }},
 		{"report", func(name string) string {
 			var b strings.Builder
 			if err := made(name).HTML(&b); err != nil {
@@ -315,7 +335,7 @@ func (f *faces) all(picture *watch.Picture, lines string, client *sdk.ClientSess
 			return b.String()
 		}, func(i is) []string {
 			word := strings.ReplaceAll(i.word, "_", `\_`)
-			return []string{"| features | " + far(i) + " |", i.cost, strings.ReplaceAll(word, `\_`, "_")}
+			return []string{"| features | " + far(i) + " |", i.cost, word}
 		}},
 		{"task_get", func(name string) string {
 			r, err := client.CallTool(context.Background(), &sdk.CallToolParams{
