@@ -266,8 +266,8 @@ var security = []row{
 		"Files planted before a person adds a check | bases its suggestions on the trusted files",
 		hook("check-added"),
 		"internal/newloop/config.go",
-		"suggest.For(cmp.Or(m.trustedFiles, top), ",
-		"suggest.For(top, ",
+		"m.suggestFor(cmp.Or(m.trustedFiles, m.top()), ",
+		"m.suggestFor(m.top(), ",
 	},
 	{
 		"The agent's code in a check, outside its sandbox | restores the record; `\"confine\"` limits writes",

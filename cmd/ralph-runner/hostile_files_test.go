@@ -151,8 +151,8 @@ func session(more string) string {
 }
 
 var hostileSessions = []badInput{
-	{"nothing", "", 0, "# checkout: REACHED_LIMIT"},
-	{"no JSON", "hello\n\x00\n{\n", 0, "# checkout: REACHED_LIMIT"},
+	{"nothing", "", 0, "# checkout has reached its limit"},
+	{"no JSON", "hello\n\x00\n{\n", 0, "# checkout has reached its limit"},
 	{"markup", session(`"feature":"<script>alert(1)</script>","problem":"| a | [x](http://x) <img src=x>"`),
 		0, "&lt;script>alert(1)&lt;/script>"},
 	{"escapes", session(`"model":"\u001b[2J\u202e","why":"\u009b"`), 0, "| 1 |  | done |"},
@@ -164,11 +164,11 @@ var hostileSessions = []badInput{
 		0, "| 1 |  | done |  |  |"},
 	{"another run's", strings.Replace(session(`"feature":"theirs"`), "r1", "r2", 1), 0, "| agent | text |"},
 	{"1,000 lines of one session", hostile.Many(session(`"feature":"one"`), 1000), 0, "| 1 | one | done |"},
-	{"deep", hostile.Many("[", 4<<20), 0, "# checkout: REACHED_LIMIT"},
-	{"a pipe", hostile.FIFO, 0, "# checkout: REACHED_LIMIT"},
-	{"a device without an end", hostile.Zeros, 0, "# checkout: REACHED_LIMIT"},
-	{"a link out", hostile.Link("../../victim"), 0, "# checkout: REACHED_LIMIT"},
-	{"a folder", hostile.Folder, 0, "# checkout: REACHED_LIMIT"},
+	{"deep", hostile.Many("[", 4<<20), 0, "# checkout has reached its limit"},
+	{"a pipe", hostile.FIFO, 0, "# checkout has reached its limit"},
+	{"a device without an end", hostile.Zeros, 0, "# checkout has reached its limit"},
+	{"a link out", hostile.Link("../../victim"), 0, "# checkout has reached its limit"},
+	{"a folder", hostile.Folder, 0, "# checkout has reached its limit"},
 }
 
 var hostileLogs = []badInput{

@@ -238,7 +238,7 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	file, _ := features.SplitTag(list)
 	info, missing := os.Stat(file)
 	switch {
-	case errors.Is(missing, fs.ErrNotExist) && (filepath.Ext(file) != "" || filepath.Base(file) != file):
+	case errors.Is(missing, fs.ErrNotExist) && (filepath.Ext(file) != "" || file != "" && filepath.Base(file) != file):
 		return nil, noFile(file)
 	case missing != nil || !info.Mode().IsRegular():
 		return nil, err
