@@ -80,16 +80,16 @@ func TestSituations(t *testing.T) {
 		p.do(chromedp.Navigate(s.loop(one.Name)))
 		page := ""
 		p.eval(seen, &page)
-		far := strings.Replace(one.Far, "/", " of ", 1)
+		progress := strings.Replace(one.Progress, "/", " of ", 1)
 		if one.Name == "failing" { // it has a check, so a claim does not count
-			far = "0 of 3"
+			progress = "0 of 3"
 		}
-		for _, want := range []string{one.Name, one.Works, far, one.Cost, one.Wrong, one.Do} {
+		for _, want := range []string{one.Name, one.Works, progress, one.Cost, one.Wrong, one.Do} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the first screen of its page has no %q: %s", one.Name, want, page)
 			}
 		}
-		for _, want := range []string{one.Name, one.Works, far, one.Cost, one.Wrong, one.Do} {
+		for _, want := range []string{one.Name, one.Works, progress, one.Cost, one.Wrong, one.Do} {
 			if !strings.Contains(list, want) {
 				t.Errorf("%s: the first screen of the list has no %q: %s", one.Name, want, list)
 			}

@@ -35,11 +35,11 @@ func TestSituations(t *testing.T) {
 		for face, shown := range map[string]string{
 			"the list": text("<li " + row), "its page": text(of.get("/loop/" + l.Key).Body.String()),
 		} {
-			far := strings.Replace(one.Far, "/", " of ", 1)
+			progress := strings.Replace(one.Progress, "/", " of ", 1)
 			if one.Name == "failing" { // it has a check, so a claim does not count
-				far = "0 of 3"
+				progress = "0 of 3"
 			}
-			for _, want := range []string{one.Works, far, one.Cost, one.Wrong, one.Do} {
+			for _, want := range []string{one.Works, progress, one.Cost, one.Wrong, one.Do} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("%s, %s: there is no %q in %s", one.Name, face, want, shown)
 				}

@@ -26,7 +26,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	say("| | |\n|---|---|\n")
 	if !r.NoList {
-		row("features", r.Far())
+		row("features", r.Progress())
 	}
 	if r.Run != nil {
 		row("used", r.Spent.String())

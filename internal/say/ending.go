@@ -212,14 +212,14 @@ func Proof(c decide.Counts, checks int) string {
 	return fmt.Sprintf("%d of %d features proven, %d claimed", c.Proven, c.Total, c.Claimed)
 }
 
-// Far says how far a list is, to people who look at the loop.
-func Far(c decide.Counts, checks int) string {
-	far := Proof(c, checks)
+// Progress says how far a list is, to people who look at the loop.
+func Progress(c decide.Counts, checks int) string {
+	progress := Proof(c, checks)
 	if c.SetAside > 0 {
-		far += fmt.Sprintf(", %d set aside", c.SetAside)
+		progress += fmt.Sprintf(", %d set aside", c.SetAside)
 	}
 	if c.Added > 0 {
-		far += fmt.Sprintf(", %d added", c.Added)
+		progress += fmt.Sprintf(", %d added", c.Added)
 	}
-	return far
+	return progress
 }

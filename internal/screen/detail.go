@@ -38,7 +38,7 @@ func (m *model) detailLines(height int) []string {
 		m.fit(l.Name+": ") + m.paint.Paint(l.Colour(), cut(l.Word(), m.width-len(l.Name)-2)) +
 			cut("  "+middle(l.Project, m.width-len(l.Name)-len(l.Word())-4), m.width-len(l.Name)-len(l.Word())-2),
 	}
-	facts := present(l.Far(),
+	facts := present(l.Progress(),
 		fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), l.Spent.String(), elapsed(l), l.RemainingTime())
 	lines = append(lines, fold(strings.Join(facts, " · "), m.width, 2)...)
 	for _, line := range fold(l.Wrong(), m.width, 4) {

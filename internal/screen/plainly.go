@@ -61,7 +61,7 @@ func news(l *watch.Loop) string {
 func sentence(l *watch.Loop) string {
 	parts := []string{l.Word()}
 	if l.Features.Total > 0 {
-		parts = append(parts, l.Far())
+		parts = append(parts, l.Progress())
 	}
 	if l.MaxIterations > 0 {
 		parts = append(parts, fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations))

@@ -36,7 +36,7 @@ func TestSituations(t *testing.T) {
 				row = line
 			}
 		}
-		for _, want := range []string{one.Works, one.Far, one.Cost, "/" + one.Name + " "} {
+		for _, want := range []string{one.Works, one.Progress, one.Cost, "/" + one.Name + " "} {
 			if !strings.Contains(row, want) {
 				t.Errorf("%s: there is no %q in the row %q of\n%s", one.Name, want, row, list)
 			}

@@ -185,7 +185,7 @@ func brief(s cli.Screen, v Status) {
 		}
 	}
 	if v.MaxIterations > 0 {
-		add(strings.Replace(v.Far(), " features", "", 1))
+		add(strings.Replace(v.Progress(), " features", "", 1))
 		add(fmt.Sprintf("iteration %d of %d", v.Iteration, v.MaxIterations))
 	}
 	add(v.Spent.Cost())
@@ -199,15 +199,15 @@ func brief(s cli.Screen, v Status) {
 	fmt.Fprintln(s, strings.Join(line, " · "))
 }
 
-// Far says how far the loop is: of how many features, or that it has none.
-func (v *Status) Far() string {
+// Progress says how far the loop is: of how many features, or that it has none.
+func (v *Status) Progress() string {
 	switch {
 	case v.NoList:
 		return say.NoListProof(v.Status, v.ExitReason, v.Checks)
 	case v.unread():
 		return "unknown, since the list cannot be read"
 	}
-	return say.Far(v.Features, v.Checks)
+	return say.Progress(v.Features, v.Checks)
 }
 
 // unread reports whether the list of a loop cannot be read: somebody may be saving it.
@@ -230,7 +230,7 @@ func show(s cli.Screen, v Status) {
 		if v.NoList {
 			label = "proof"
 		}
-		row(label, strings.Replace(v.Far(), " features", "", 1))
+		row(label, strings.Replace(v.Progress(), " features", "", 1))
 		if !v.NoList && !v.unread() {
 			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total, 20))
 		}

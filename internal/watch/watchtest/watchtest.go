@@ -145,10 +145,10 @@ func (w World) Run(at *loopdir.Loop, r record.Run) {
 
 // Situation is a loop in one of the situations in which a person looks at it, and what answers the five questions.
 type Situation struct {
-	Name             string // of the loop
-	Works, Far, Cost string
-	Wrong            string // "": nothing
-	Do               string // "": nothing
+	Name                  string // of the loop
+	Works, Progress, Cost string
+	Wrong                 string // "": nothing
+	Do                    string // "": nothing
 
 	features, passed int
 	checks           string // in checks.jsonl
@@ -189,44 +189,44 @@ func (w World) Situations() []Situation {
 		now.Format("2006-01-02T15:04:05Z"))
 	all := []Situation{
 		{
-			Name: "working", Works: "RUNNING", Far: "4/10", Cost: "$7.76", passed: 4, features: 10,
+			Name: "working", Works: "RUNNING", Progress: "4/10", Cost: "$7.76", passed: 4, features: 10,
 			state: func(s *decide.State) { byRun(s); s.Proven = 3 },
 			run:   working,
 		},
 		{
-			Name: "provider", Works: "WAITING", Far: "2/3", Cost: "$1.50",
+			Name: "provider", Works: "WAITING", Progress: "2/3", Cost: "$1.50",
 			Wrong: "waits: a limit of the provider, until 20", passed: 2, features: 3, state: byRun, run: waiting,
 		},
 		{
-			Name: "idle", Works: "NEEDS YOU", Far: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
+			Name: "idle", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
 			passed: 1, features: 3,
 			state: func(s *decide.State) { s.Idle = now.Add(-time.Hour) },
 		},
 		{
-			Name: "question", Works: "BLOCKED", Far: "0/3", Cost: "$0.21", Wrong: "an API key of the search provider",
+			Name: "question", Works: "BLOCKED", Progress: "0/3", Cost: "$0.21", Wrong: "an API key of the search provider",
 			Do: "note question ANSWER", features: 3, run: run(gone, 0.21),
 			state: ended(decide.Blocked, decide.Asks, "an API key of the search provider"),
 		},
 		{
-			Name: "failing", Works: "RUNNING", Far: "1/3", Cost: "$0.71", Wrong: "got 3, want 4", features: 3, passed: 1,
+			Name: "failing", Works: "RUNNING", Progress: "1/3", Cost: "$0.71", Wrong: "got 3, want 4", features: 3, passed: 1,
 			settings: failing, checks: output, state: byRun, run: run(alive, 0.71),
 		},
 		{
-			Name: "lost", Works: "NEEDS YOU", Far: "1/3", Wrong: "no session works on it", Do: "client", passed: 1, features: 3,
+			Name: "lost", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it", Do: "client", passed: 1, features: 3,
 			state: func(s *decide.State) { s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "dead", Works: "NEEDS YOU", Far: "1/3", Cost: "$2.00", Wrong: "no session works on it",
+			Name: "dead", Works: "NEEDS YOU", Progress: "1/3", Cost: "$2.00", Wrong: "no session works on it",
 			Do:     "ralph-runner resume dead",
 			passed: 1, features: 3, run: run(gone, 2),
 			state: func(s *decide.State) { byRun(s); s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
-			Name: "complete", Works: "COMPLETE", Far: "6/6", Cost: "$1.10", passed: 6, features: 6, run: run(gone, 1.1),
+			Name: "complete", Works: "COMPLETE", Progress: "6/6", Cost: "$1.10", passed: 6, features: 6, run: run(gone, 1.1),
 			state: func(s *decide.State) { ended(decide.Complete, "all_features_pass", "")(s); s.Proven = 5 },
 		},
 		{
-			Name: "limit", Works: "REACHED_LIMIT", Far: "2/3", Wrong: "max iterations", Do: "resume limit +15", passed: 2,
+			Name: "limit", Works: "REACHED_LIMIT", Progress: "2/3", Wrong: "max iterations", Do: "resume limit +15", passed: 2,
 			features: 3,
 			state: func(s *decide.State) {
 				ended(decide.ReachedLimit, decide.MaxIterations, "")(s)
