@@ -270,6 +270,13 @@ var security = []row{
 		"m.suggestFor(m.top(), ",
 	},
 	{
+		"A check's script that a session may have written | keeps it out of the contract until `trust`",
+		hook("check-script"),
+		"internal/newloop/add.go",
+		"isThere && p.IsUntouched(context.Background(), scripts):",
+		"isThere:",
+	},
+	{
 		"The agent's code in a check, outside its sandbox | restores the record; `\"confine\"` limits writes",
 		hook("confine"),
 		"internal/loop/checks.go",

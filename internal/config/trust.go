@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
@@ -37,6 +38,8 @@ type Trust struct {
 	Rules map[string]string `json:"rules,omitzero"`
 	// of the project as it was trusted; "": nothing runs in a copy
 	Baseline string `json:"baseline,omitzero"`
+	// when it was taken
+	BaselineAt time.Time `json:"baselineAt,omitzero"`
 	// the top of what the baseline has, as a slash-separated path from the project
 	Top string `json:"top,omitzero"`
 	// the folder of the copy, wherever the variables of a later stop say that caches are

@@ -112,6 +112,7 @@ func (l *Loop) takeBaseline(c config.Config, record *config.Trust, keeps bool) e
 	copies := loopdir.CopyFolder(l.Env.CacheDir, filepath.Base(l.At.StatePath()))
 	p.Config.CopyDir = filepath.Join(copies, filepath.Base(top))
 	work := p.work()
+	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), trustTime)
 	defer cancel()
 	entries, err := work.Entries(ctx, nil)
@@ -135,6 +136,7 @@ func (l *Loop) takeBaseline(c config.Config, record *config.Trust, keeps bool) e
 		return refuse("%w", err)
 	}
 	record.Baseline = baseline.ID
+	record.BaselineAt = begin
 	record.Top = p.Config.Top
 	record.CopyDir = p.Config.CopyDir
 	l.omissions = p.fromProject(left)
@@ -556,6 +558,20 @@ func (p *Picture) TrustsFile(name string) bool {
 	base := p.base()
 	return err == nil && slices.ContainsFunc(baseline.Files, func(f *proof.File) bool {
 		return fromBase(base, f.Path) == name
+	})
+}
+
+// IsUntouched reports whether no session can have written what a person has not trusted yet: none has worked on the
+// loop, or on another one beside it since, and nothing has changed that does not count, other than these files.
+func (p *Picture) IsUntouched(ctx context.Context, but []string) bool {
+	since := p.Config.BaselineAt
+	top := cmp.Or(loopdir.RepoRoot(p.Loop.At.Project), p.Loop.At.Project)
+	if !p.Snapshot.State.StartedAt.IsZero() || since.IsZero() || p.Loop.Env.Where().WorkedSince(since, top, p.Loop.At) {
+		return false
+	}
+	look, err := p.look(ctx, false)
+	return err == nil && !slices.ContainsFunc(p.fromProject(look.NotCounted), func(c proof.Change) bool {
+		return !slices.ContainsFunc(but, func(name string) bool { return within(name, strings.TrimSuffix(c.Path, "/")) })
 	})
 }
 

@@ -615,6 +615,37 @@ func (w Where) Known() (loops []*Loop, err error) {
 	return loops, err
 }
 
+// WorkedSince reports whether a session may have worked since then on a loop below a folder, other than this one. The
+// records say so, also if an agent has deleted a loop's folder.
+func (w Where) WorkedSince(then time.Time, folder string, but *Loop) bool {
+	entries, err := os.ReadDir(RecordsFolder(w.StateDir))
+	if err != nil {
+		return true
+	}
+	for _, entry := range entries {
+		s := Store{Loop: &Loop{stateDir: w.StateDir, key: entry.Name()}}
+		var state decide.State
+		err := s.openState(false)
+		if err == nil {
+			state, err = s.State()
+		}
+		s.Close()
+		dir := state.Loop
+		if err != nil {
+			dir = w.withKey(entry.Name())
+		}
+		rel, outside := filepath.Rel(folder, dir)
+		if outside != nil || !filepath.IsLocal(rel) || entry.Name() == but.key {
+			continue
+		}
+		ended := state.Status != decide.InProgress && !state.EndedAt.IsZero() && state.EndedAt.Before(then)
+		if err != nil || !state.StartedAt.IsZero() && !ended {
+			return true
+		}
+	}
+	return false
+}
+
 // InProject reports whether the search from the host's project finds the loop, which may
 // be in a folder above it, and that no stranger to the project owns it. A loop
 // that a flag or a variable names is where it was named.

@@ -102,11 +102,12 @@ func (m *Maker) lookAtScripts(p *loop.Picture, checks []string) (isRenewed bool)
 	if len(checks) == 0 || !p.HasCopy() {
 		return false
 	}
-	for _, name := range m.suggestFor(m.top(), checks).Scripts {
+	scripts := m.suggestFor(m.top(), checks).Scripts
+	for _, name := range scripts {
 		isThere := loopdir.Exists(filepath.Join(m.Project, filepath.FromSlash(name)))
 		switch {
 		case isThere && p.TrustsFile(name):
-		case isThere && p.Snapshot.State.StartedAt.IsZero():
+		case isThere && p.IsUntouched(context.Background(), scripts):
 			isRenewed = true
 		case isThere:
 			m.warnings = append(m.warnings, fmt.Sprintf("%s did not exist when you trusted its check, and a session may "+
