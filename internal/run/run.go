@@ -679,6 +679,7 @@ func (r *Run) Preview() (string, error) {
 	s.Decision.Limit = s.Decision.Next.Limit(s.Picture.Snapshot.Limits)
 	r.showLimit(&s.Decision)
 	d := s.Decision
+	s.Picture.Snapshot.FreshSession = true
 	command := plain.Line(plain.CommandLine(r.rowOf(r.Record.Current).Line(r.Record.Options.AgentOptions)), 500)
 	prompt := r.prompt(s, nil, r.due(s))
 	branch := ""
