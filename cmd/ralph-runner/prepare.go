@@ -45,8 +45,9 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		return nil, err
 	}
 	if stopped != nil {
-		fmt.Fprintf(k.out, "the chain %s is not over, so it continues; to work with one agent instead: %s %s --agent NAME\n",
-			plain.Line(stopped.Definition, 300), program, plain.Arg(at.Name))
+		fmt.Fprintf(k.out, "the chain %s is not over, so it continues%s; to work with one agent instead: "+
+			"%s %s --agent NAME\n", plain.Line(stopped.Chain.Definition, 300), permissions(stopped.Options.AgentOptions),
+			program, plain.Arg(at.Name))
 		return k.continueRun(at)
 	}
 	k.options.Prompt = k.task.Text
@@ -79,9 +80,27 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 	return run.New(k.Env, at, rows, k.options, steps), nil
 }
 
-// stoppedChain returns the chain of the loop's last run, if that was stopped before its last step was over: whoever
+// permissions says what a person allowed the agents of a run, in words for a line that goes on.
+func permissions(o agent.Options) string {
+	var words []string
+	if o.Permission != "" {
+		words = append(words, "--permission-mode", plain.Arg(o.Permission))
+	}
+	if o.Allowed != "" {
+		words = append(words, "--allowed-tools", plain.Arg(o.Allowed))
+	}
+	if o.SkipPermissions {
+		words = append(words, "--dangerously-skip-permissions")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " with " + plain.Line(strings.Join(words, " "), 500)
+}
+
+// stoppedChain returns the loop's last run, if that has a chain and was stopped before its last step was over: whoever
 // types the loop's name again, or none, means all of its agents. It returns nil if the person asks for something else.
-func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Chain, error) {
+func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Run, error) {
 	if k.base != "" || slices.ContainsFunc([]string{"agent", "chain", "workers"}, k.cmd.Flags().Changed) {
 		return nil, nil
 	}
@@ -98,7 +117,7 @@ func (k *runner) stoppedChain(at *loopdir.Loop) (*record.Chain, error) {
 	if err != nil || !state.Status.GoesOn() {
 		return nil, err
 	}
-	return last.Chain, nil
+	return last, nil
 }
 
 // addChecks gives a loop the checks that it does not have. A dry run gives it none.
