@@ -255,11 +255,25 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 	for at := range m.working() {
 		return at, nil
 	}
-	m.Name = defaultName(m.listFolder())
-	if loopdir.Exists(filepath.Join(m.Project, loopdir.Below, m.Name)) {
-		m.Name = defaultName(strings.TrimSuffix(file, filepath.Ext(file))) // that name is another list's
+	for _, name := range m.names(file) {
+		m.Name = name
+		if !loopdir.Exists(filepath.Join(m.Project, loopdir.Below, name)) {
+			break // else that name is another list's
+		}
 	}
 	return nil, make()
+}
+
+// names returns names for the loop of a list, the best first: those of its folder and of the way to that, and that of
+// the file. For packages/web/prd.json they are web, packages-web and prd.
+func (m *Maker) names(file string) []string {
+	folder := m.listFolder()
+	way, err := filepath.Rel(m.Project, folder)
+	if err != nil || way == "." {
+		way = filepath.Base(folder)
+	}
+	way = strings.ReplaceAll(way, string(filepath.Separator), "-")
+	return []string{defaultName(folder), defaultName(way), defaultName(strings.TrimSuffix(file, filepath.Ext(file)))}
 }
 
 // listOf returns the list of a folder that a person names.
