@@ -198,8 +198,8 @@ func (w World) Situations() []Situation {
 			Wrong: "waits: a limit of the provider, until 20", passed: 2, features: 3, state: byRun, run: waiting,
 		},
 		{
-			Name: "idle", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it", Do: "type anything in its session",
-			passed: 1, features: 3,
+			Name: "idle", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it",
+			Do: "type anything in its session", passed: 1, features: 3,
 			state: func(s *decide.State) { s.Idle = now.Add(-time.Hour) },
 		},
 		{
@@ -212,7 +212,8 @@ func (w World) Situations() []Situation {
 			settings: failing, checks: output, state: byRun, run: run(alive, 0.71),
 		},
 		{
-			Name: "lost", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it", Do: "client", passed: 1, features: 3,
+			Name: "lost", Works: "NEEDS YOU", Progress: "1/3", Wrong: "no session works on it",
+			Do: "client", passed: 1, features: 3,
 			state: func(s *decide.State) { s.SessionPID, s.ClientStart = gone, proc.Start(alive) },
 		},
 		{
