@@ -241,11 +241,7 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range p.Config.Checks {
-		if command := check.Command.String(); command != "" && !check.Untrusted && !strings.Contains(command, "$") {
-			k.checked = append(k.checked, command)
-		}
-	}
+	k.checked = append(k.checked, p.Config.ChecksToTry()...)
 	agents, err := roster.New(k.Env, at.Project, p)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -173,7 +174,7 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	if why, fix := say.HookProblem(env, l.At); why != "" {
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
-	for _, warning := range append(say.Warnings(p), s.rivals(l.At.Project)...) {
+	for _, warning := range slices.Concat(say.Warnings(p), s.rivals(l.At.Project), s.approvals(p)) {
 		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, warning)
 	}
 	prompt, err := say.StartPrompt(l.At)
@@ -211,6 +212,41 @@ func (s *starter) rivals(project string) (warnings []string) {
 		}
 	}
 	return warnings
+}
+
+// approvals says which commands of the loop's work wait for a person. Who is asked about every edit knows that.
+func (s *starter) approvals(p *loop.Picture) []string {
+	arguments := strings.Join(s.flags.Arguments, " ")
+	if p.Snapshot.Record().Client != "" || strings.Contains(arguments, "--dangerously-skip-permissions") ||
+		strings.Contains(arguments, "--permission-mode") || strings.Contains(arguments, "--allowed") {
+		return nil
+	}
+	project := p.Loop.At.Project
+	allowed := strings.Split(strings.Join(s.flags.AllowedTools, ","), ",")
+	permissions := s.install(client.Find(client.Usual), project).Permissions(s.flags.PermissionMode, allowed)
+	if permissions.RefuseAll() {
+		return nil
+	}
+	var commands, rules []string
+	add := func(command, arguments, rule string) {
+		if permissions.Refuse(command + arguments) {
+			commands = append(commands, plain.Line(command, 200))
+			rules = append(rules, "Bash("+plain.Line(command, 200)+rule+")")
+		}
+	}
+	for _, command := range p.Config.ChecksToTry() {
+		add(command, "", "")
+	}
+	if loopdir.RepoRoot(project) != "" { // the prompt asks for commits
+		add("git add", " -A", ":*")
+		add("git commit", " -m", ":*")
+	}
+	if len(commands) == 0 {
+		return nil
+	}
+	flag := plain.CommandLine([]string{"--allowed-tools", strings.Join(rules, ",")})
+	return []string{fmt.Sprintf("Claude Code will ask you before it runs %s, and the loop waits until you answer; "+
+		"to allow that: %s", strings.Join(commands, ", "), flag)}
 }
 
 // client returns the command line of the client without a prompt. work is the loop or the list, for another agent.

@@ -3,6 +3,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -147,6 +148,17 @@ func (c Config) Commands() []Command {
 		}
 	}
 	return all
+}
+
+// ChecksToTry returns the commands of the checks that an agent can run as they are written.
+func (c Config) ChecksToTry() (commands []string) {
+	for _, check := range c.Checks {
+		command := check.Command.String()
+		if command != "" && !check.Untrusted && !strings.Contains(command, "$") {
+			commands = append(commands, command)
+		}
+	}
+	return commands
 }
 
 // RunsInProject reports whether some command that can be confined runs in the project as it is.
