@@ -126,13 +126,14 @@ func (m *Maker) askForTests() error {
 	if m.keepsLoop || len(s.Tests) == 0 || !cli.CanAsk() {
 		return nil
 	}
-	answer := cli.Ask(m.Out, fmt.Sprintf("Which are your tests, or none? The agent may add some, but change none. [%s]",
-		suggest.InWords(s.Tests)))
-	if answer == "" || strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes") {
+	answer := cli.Ask(m.Out, fmt.Sprintf("Which files are your tests? The agent may add tests, but not change these; "+
+		"say none if there are none [%s]", suggest.InWords(s.Tests)))
+	word := strings.ToLower(answer)
+	if slices.Contains([]string{"", "y", "yes"}, word) {
 		return nil
 	}
 	m.suggested.Tests = nil
-	if answer == "none" {
+	if slices.Contains([]string{"n", "no", "none"}, word) {
 		return nil
 	}
 	for pattern := range strings.FieldsSeq(answer) {
