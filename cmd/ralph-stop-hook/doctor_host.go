@@ -192,7 +192,7 @@ func lookRivals(in *inspection) {
 	for _, s := range in.settings {
 		for _, h := range s.Hooks {
 			if h.Event == s.client.Events[0] && !h.Ours {
-				in.note("check whether it can block: a loop's limits do not bind it",
+				in.note("check whether it can block: the loop's limits do not apply to it",
 					"%s has another Stop hook: %s", s.shown, h.Command)
 			}
 		}

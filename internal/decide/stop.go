@@ -594,7 +594,7 @@ func stagnation(st *stop) answer {
 	if st.next.Run() != "" {
 		when = "after %d iterations in a row"
 	}
-	needs := fmt.Sprintf("list and work were the same "+when, st.next.Unchanged)
+	needs := fmt.Sprintf("neither the list nor the work changed "+when, st.next.Unchanged)
 	if st.d.Problem != nil {
 		needs = fmt.Sprintf("the list was broken "+when+": %s", st.next.Unchanged, plain.Line(st.d.Problem.Error(), 500))
 	}

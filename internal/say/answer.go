@@ -230,9 +230,8 @@ func Paused(l *loop.Loop) string {
 }
 
 // otherHookNote is said once a session.
-const otherHookNote = " · another Stop hook or /goal also keeps this session going, or may: " +
-	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's limit; " +
-	"to stop that, say '/goal clear' or remove that hook from the settings"
+const otherHookNote = " · another Stop hook or /goal can keep this session running after the loop ends, " +
+	"and its blocks count toward Claude Code's limit; to stop it, type /goal clear or remove that hook from the settings"
 
 // cutOffNote is said at the first prompt after a stop whose hook was killed.
 const cutOffNote = " · the last stop was cut off: its hook was killed; the next stop does its work again"

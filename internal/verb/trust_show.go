@@ -124,7 +124,7 @@ func (t *truster) showCopy(record config.Trust, before *config.Trust) {
 		protected = append(protected, pattern.Text)
 	}
 	if len(protected) > 0 {
-		t.showf("no change counts of %s", strings.Join(protected, ", "))
+		t.showf("changes to these do not count: %s", strings.Join(protected, ", "))
 	}
 	for _, text := range t.l.IdleProtect(t.config, record) {
 		t.showf("warning: "+Idle, text)
