@@ -60,6 +60,10 @@ func (v Verbs) noLoop() (*loopdir.Loop, error) {
 	if gone := v.Env.Where().WithoutFolder(); len(gone) > 0 {
 		return gone[0], gone[0].Check()
 	}
+	others, err := v.Env.Where().Known()
+	if err == nil && len(others) > 0 { // such as those of the packages below
+		return nil, fmt.Errorf("%w; '%s' shows those of other folders", ErrNoLoop, v.Env.Call("status", "--all"))
+	}
 	return nil, ErrNoLoop
 }
 
