@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,6 +58,11 @@ func (v verbs) init() *cobra.Command {
 				i.Name = args[0]
 				if i.Name == "" {
 					return cli.Usagef("the name is empty")
+				}
+				file, err := os.Stat(i.Name)
+				if err == nil && file.Mode().IsRegular() && i.List == "" {
+					return cli.Usagef("%s is a file; for its list: %s init --features %s", plain.Line(i.Name, 200), program,
+						plain.Arg(i.Name))
 				}
 			}
 			return i.run()
