@@ -81,10 +81,10 @@ func (s Suggestion) Lines() (lines []string) {
 			lines = append(lines, about+": "+InWords(patterns))
 		}
 	}
-	explain("tests stay as they are now, and the agent may add some", s.Tests)
-	about := "what checks run stays as it is now"
+	explain("protected tests; the agent may add more", s.Tests)
+	about := "protected"
 	if slices.ContainsFunc(s.Protect, func(pattern string) bool { return strings.HasPrefix(pattern, "+") }) {
-		about += ", and + keeps new files out"
+		about += " (+ also keeps new files out)"
 	}
 	explain(about, s.Protect)
 	explain("the copy has its own of these, not the project's", s.outputNotes)

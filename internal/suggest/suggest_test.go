@@ -123,8 +123,8 @@ func TestLines(t *testing.T) {
 		{Name: "tests/a.php"},
 	})
 	got := strings.Join(For(top, ".", []string{"make test", "docker exec app make test"}).Lines(), "\n")
-	want := `tests stay as they are now, and the agent may add some: tests/**
-what checks run stays as it is now, and + keeps new files out: +GNUmakefile, +makefile, +Makefile, +phpunit.xml*
+	want := `protected tests; the agent may add more: tests/**
+protected (+ also keeps new files out): +GNUmakefile, +makefile, +Makefile, +phpunit.xml*
 the copy has its own of these, not the project's: vendor with ` + "`composer install`" + `, build
 the copy has a repository, as a check uses git`
 	if got != want {
