@@ -83,7 +83,7 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = refusal.Execute(w, map[string]any{
-		"Title": title, "Why": why, "Style": template.CSS(report.Style), "Do": cmp.Or(remedies[status], "go back"),
+		"Title": title, "Why": why, "Style": template.CSS(report.Style()), "Do": cmp.Or(remedies[status], "go back"),
 	})
 }
 

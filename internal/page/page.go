@@ -68,7 +68,7 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 	mux.HandleFunc("GET /api/loops/{key}", s.apiLoop)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, http.StatusOK, "text/css; charset=utf-8", []byte(report.Style))
+		write(w, r, http.StatusOK, "text/css; charset=utf-8", []byte(report.Style()))
 	})
 	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, r *http.Request) {
 		text, _ := assets.ReadFile("assets/page.js")

@@ -20,10 +20,18 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
-// Style is the style of the report and of the page.
-//
-//go:embed style.css
-var Style string
+// The style has three parts, since a report need not carry what only the page of `serve` has.
+var (
+	//go:embed style.css
+	style string
+	//go:embed page.css
+	pageStyle string
+	//go:embed media.css
+	mediaStyle string // for narrow windows, paper and the like: comes last
+)
+
+// Style returns the style of the page.
+func Style() string { return style + pageStyle + mediaStyle }
 
 // Sections are templates for parts of the report and of the page.
 //
@@ -36,7 +44,7 @@ var page string
 // Funcs are the functions of the templates of the report and of the page.
 func Funcs() template.FuncMap {
 	return template.FuncMap{
-		"style": func() template.CSS { return template.CSS(Style) }, "duration": Duration, "groups": groups,
+		"style": func() template.CSS { return template.CSS(style + mediaStyle) }, "duration": Duration, "groups": groups,
 		"charts": Charts, "chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf,
 		"diff": diff, "mostOf": mostOf, "short": short, "glyph": glyph, "icon": icon, "progress": Progress, "number": Number,
 		"span": spanOrNone, "clock": clock, "look": LookOf, "pick": pick,
