@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (v verbs) init() *cobra.Command {
 					return cli.Usagef("the name is empty")
 				}
 				file, err := os.Stat(i.Name)
-				if err == nil && file.Mode().IsRegular() && i.List == "" {
+				if err == nil && file.Mode().IsRegular() && filepath.Ext(i.Name) != "" && i.List == "" {
 					return cli.Usagef("%s is a file; for its list: %s init --features %s", plain.Line(i.Name, 200), program,
 						plain.Arg(i.Name))
 				}

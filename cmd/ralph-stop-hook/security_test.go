@@ -17,6 +17,7 @@ var threats = map[string][]string{"ralph-stop-hook": {
 	"status-escapes", "reason-injection", "record-open", "dup-keys", "deep-json", "state-tamper", "panic-exit",
 	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session", "use-caller",
 	"begin-by-person", "links-elsewhere", "links-foreign", "confine", "copy-attacks", "check-added",
+	"check-script",
 }, "ralph-runner": {
 	"hostile-output", "hostile-words", "hostile-processes", "hostile-files", "agent-stops", "handoff", "agents-trusted",
 	"own-config", "prices", "resume-file", "serve-refused", "mcp-refused", "event-forged", "results", "workers-refused",
