@@ -61,7 +61,7 @@ var readme = []row{
 		"		edited.Write(bytes.TrimSpace(data[from:at]))",
 	},
 	{
-		"`start` passes these two flags on to Claude Code",
+		"With `acceptEdits` it edits without asking",
 		hook("start"),
 		"internal/loopdir/start.go",
 		`words = append(words, "--permission-mode", f.PermissionMode)`,
