@@ -24,7 +24,7 @@ type transcript struct {
 	refused   string   // the last tool that was refused, cleaned; "": not known
 	plainLine string   // the last line that is not JSON
 	torn      bool     // an event could not be read
-	active    bool     // the agent has begun to work
+	active    bool     // the agent has started working
 }
 
 // tool is one call of a tool.

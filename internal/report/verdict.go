@@ -30,8 +30,10 @@ func (r *Report) Verdict() string {
 		return "There is no list of features."
 	case isClaimed(r.Status):
 		return fmt.Sprintf("%d of %s are claimed. No check has proven them.", c.Passed, plain.Count(c.Total, "feature"))
+	case c.Proven == 1 && c.Total == 1:
+		return "The feature is proven: its checks passed."
 	case c.Proven == c.Total:
-		return fmt.Sprintf("All of the %s are proven: their checks passed.", plain.Count(c.Total, "feature"))
+		return fmt.Sprintf("All %d features are proven: their checks passed.", c.Total)
 	}
 	said := fmt.Sprintf("%d of %s are proven", c.Proven, plain.Count(c.Total, "feature"))
 	for _, one := range []struct {
